@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "engine/base/prefetch.h"
+#include "lsh/table_search.h"
 
 namespace slide::lsh {
 
@@ -195,18 +196,20 @@ void find_threshold(const Search& search, const QueryInput& input, std::size_t w
 }  // namespace
 
 void prepare_query(QueryScratch& scratch, const HashConfig& config, const HashFunctions& functions,
-                   std::size_t neurons, std::size_t lanes) {
+                   const SearchSize& size) {
+  const std::size_t lanes = size.lanes;
+  scratch.table_order.resize(functions.tables());
+  if (config.candidates == CandidatePolicy::kSearch) return prepare_search(scratch, config, functions, size);
   functions.prepare(scratch.hash, lanes);
   const bool counts = config.candidates != CandidatePolicy::kVanilla;
   const std::size_t group = counts ? functions.tables() : std::min(kLargestGroup, functions.tables());
   grow(scratch.fingerprints, group * lanes);
   grow(scratch.starts, lanes);
-  scratch.table_order.resize(functions.tables());
   if (!counts) return;
-  grow(scratch.counts, neurons);
-  grow(scratch.counted, neurons + 1);
+  grow(scratch.counts, size.neurons);
+  grow(scratch.counted, size.neurons + 1);
   grow(scratch.histogram, functions.tables() * lanes + 1);
-  scratch.ranked.reserve(neurons);
+  scratch.ranked.reserve(size.neurons);
 }
 
 void find_candidates(const Search& search, const QueryInput& input, std::size_t wanted, Rng& rng) {
@@ -220,6 +223,9 @@ void find_candidates(const Search& search, const QueryInput& input, std::size_t 
       break;
     case CandidatePolicy::kThreshold:
       find_threshold(search, input, wanted);
+      break;
+    case CandidatePolicy::kSearch:
+      find_search(search, input, wanted);
       break;
   }
 }

@@ -11,6 +11,7 @@
 #include "lsh/hash_functions.h"
 #include "lsh/hash_tables.h"
 #include "lsh/id_set.h"
+#include "lsh/long_rows.h"
 #include "lsh/query.h"
 
 namespace slide::lsh {
@@ -33,11 +34,19 @@ struct Search {
   QueryScratch& scratch;
   IdSet& seen;
   std::vector<std::uint32_t>& out;
+  const LongRows* longest = nullptr;  // of the search policy
 };
 
-// Sizes `scratch` for queries of up to `lanes` lanes under the policy of `config`.
+// The largest query.
+struct SearchSize {
+  std::size_t neurons = 0;
+  std::size_t lanes = 0;
+  std::size_t wanted = 0;  // of the search policy: neurons that it is asked for
+};
+
+// Sizes `scratch` for queries of up to that size under the policy of `config`.
 void prepare_query(QueryScratch& scratch, const HashConfig& config, const HashFunctions& functions,
-                   std::size_t neurons, std::size_t lanes);
+                   const SearchSize& size);
 
 // Appends up to `wanted` ids that are not in `seen` to `out`, by the policy of search.config; puts them in
 // `seen`.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -12,6 +13,12 @@ namespace slide {
 namespace {
 
 constexpr std::uint32_t kMaxFunctions = 1U << 20;  // K * L
+constexpr std::uint32_t kLogBucket = 5;            // 2^4 to 2^5 neurons in a bucket on average
+constexpr std::uint32_t kMaxChosenBits = 18;       // of a fingerprint
+// Of few neurons the longest rows, which are scored always, are a large part, and no bucket is to hold many.
+constexpr std::size_t kFewNeurons = 4096;
+constexpr std::uint32_t kBitsOfFew = 14;
+constexpr std::size_t kMinChosenCapacity = 64;
 
 using MaybeFault = std::optional<HashFault>;
 
@@ -27,20 +34,25 @@ MaybeFault check_limits(const HashConfig& config, const std::string& section) {
     if (value >= least && value <= most) return std::nullopt;
     return fault(fmt::format("{}.{}", section, name), "must be {} to {}, not {}", least, most, value);
   };
-  if (auto broken = check("range_pow", config.range_pow, 1, kMaxRangePow)) return broken;
-  if (auto broken = check("k", config.k, 1, kMaxCodes)) return broken;
+  if (auto broken = check("range_pow", config.range_pow, 0, kMaxRangePow)) return broken;
+  if (auto broken = check("k", config.k, 0, kMaxCodes)) return broken;
   if (config.family != HashFamily::kSimhash) {
     if (auto broken = check("bin_size", config.bin_size, kMinBinSize, kMaxBinSize)) return broken;
   }
-  if (auto broken = check("tables", config.tables, 1, kMaxFunctions / config.k)) return broken;
-  if (auto broken = check("bucket_capacity", config.bucket_capacity, 1, kMaxBucketCapacity)) return broken;
+  if (auto broken = check("tables", config.tables, 1, kMaxFunctions / std::max(config.k, 1U))) return broken;
+  if (auto broken = check("bucket_capacity", config.bucket_capacity, 0, kMaxBucketCapacity)) return broken;
+  if (auto broken = check("queries", config.queries, 1, kMaxQueries)) return broken;
   return check("topk_ratio", config.topk_ratio, 1, UINT32_MAX);
 }
 
 MaybeFault check_fingerprint(const HashConfig& config, const std::string& section) {
   const std::uint32_t bits = code_bits(config);
-  const std::uint32_t needed = config.k * bits;
-  if (needed <= config.range_pow) return std::nullopt;
+  const std::uint32_t needed = std::max(config.k, 1U) * bits;
+  if (needed <= (config.range_pow == 0 ? kMaxRangePow : config.range_pow)) return std::nullopt;
+  if (config.range_pow == 0) {
+    return fault(section + ".k", "= {} with {}-bit codes needs 2^{} buckets: lower k, at most to {}",
+                 config.k, bits, needed, kMaxRangePow / bits);
+  }
   const std::string way_out =
       needed <= kMaxRangePow
           ? fmt::format("raise range_pow to {} or lower k to {}", needed, config.range_pow / bits)
@@ -56,11 +68,26 @@ std::uint32_t code_bits(const HashConfig& config) {
   return static_cast<std::uint32_t>(std::bit_width(config.bin_size - 1));
 }
 
+HashConfig sized_for(HashConfig config, std::size_t neurons) {
+  const std::uint32_t bits = code_bits(config);
+  const std::uint32_t most = config.range_pow == 0 ? kMaxRangePow : config.range_pow;
+  if (config.k == 0) {
+    const auto width = static_cast<std::uint32_t>(std::bit_width(neurons));
+    const std::uint32_t wanted =
+        neurons < kFewNeurons ? kBitsOfFew : std::min(width - kLogBucket, kMaxChosenBits);
+    config.k = std::max(1U, std::min(wanted, most) / bits);
+  }
+  if (config.range_pow == 0) config.range_pow = config.k * bits;
+  if (config.bucket_capacity == 0) {
+    const std::size_t even = neurons >> (config.k * bits);
+    config.bucket_capacity = static_cast<std::uint32_t>(
+        std::clamp<std::size_t>(std::bit_ceil(4 * even), kMinChosenCapacity, kMaxBucketCapacity));
+  }
+  return config;
+}
+
 std::optional<HashFault> find_hash_fault(const HashConfig& config, const std::string& section) {
   if (auto broken = check_limits(config, section)) return broken;
-  if (config.asymmetric && config.family != HashFamily::kSimhash) {
-    return fault(section + ".asymmetric", "must be false unless '{}.family' is simhash", section);
-  }
   if (config.candidates == CandidatePolicy::kThreshold && config.threshold == 0)
     return fault(section + ".threshold", "must be above 0");
   if (config.candidates == CandidatePolicy::kThreshold && config.threshold > config.tables) {

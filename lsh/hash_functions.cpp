@@ -1,6 +1,8 @@
 #include "lsh/hash_functions.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <numeric>
 
 #include "engine/base/aligned.h"
@@ -15,14 +17,17 @@ constexpr std::size_t kWidestPacked = 8192;  // rows longer than this are hashed
 }
 
 HashFunctions::HashFunctions(const HashConfig& config, std::size_t dim, std::uint64_t seed)
-    : dim_(dim), k_(config.k), bits_(code_bits(config)), seed_(seed), all_tables_(config.tables) {
+    : dim_(dim),
+      k_(config.k),
+      bits_(code_bits(config)),
+      seed_(seed),
+      frame_(dim),
+      all_tables_(config.tables) {
   check_hash_config(config);
   if (dim == 0 || dim > UINT32_MAX)
     fail_input("hash tables over vectors of {} values: must be 1 to 2^32 - 1", dim);
   std::iota(all_tables_.begin(), all_tables_.end(), 0U);
 }
-
-void HashFunctions::fit(const RowSet&, int) {}
 
 bool HashFunctions::wide() const {
   return dim_ > kWidestPacked;
@@ -32,13 +37,52 @@ void HashFunctions::prepare_rows(HashScratch& scratch) const {
   const std::size_t lanes = wide() ? 1 : kRowLanes;
   grow(scratch.prints, tables() * lanes);
   grow(scratch.rows, dim_ * lanes);
-  if (wide()) return;
-  grow(scratch.packed, dim_ * lanes);
+  grow(scratch.packed, (dim_ + kTail) * lanes);
+  grow(scratch.norms, lanes);
 }
 
-void HashFunctions::hash_row_block(const QueryBlock& block, HashScratch& scratch,
-                                   std::uint32_t* fingerprints) const {
+void HashFunctions::hash_centred(const CentredRows& block, HashScratch& scratch,
+                                 std::uint32_t* fingerprints) const {
+  hash_block({block.xt, dim_, block.lanes, block.rows.count}, all_tables_, scratch, fingerprints);
+}
+
+void HashFunctions::hash_probes(const QueryBlock& block, HashScratch& scratch, std::uint32_t* fingerprints,
+                                std::uint32_t* flips) const {
   hash_block(block, all_tables_, scratch, fingerprints);
+  std::fill_n(flips, tables() * block.lanes, 0U);
+}
+
+// Takes the mean off the rows and puts their biases behind them; blank[b]: whether the weights were all 0.
+void HashFunctions::centre(const CentredRows& block, std::uint8_t* blank, float* norms2) const {
+  const std::size_t lanes = block.lanes;
+  std::array<float, kRowLanes> sizes{};
+  std::fill_n(norms2, lanes, 0.0F);
+  for (std::size_t d = 0; d < dim_; ++d) {
+    float* x = block.xt + d * lanes;
+    const float mean = frame_.mean()[d];
+    for (std::size_t b = 0; b < lanes; ++b) {
+      sizes[b] += std::abs(x[b]);
+      x[b] -= mean;
+      norms2[b] += x[b] * x[b];
+    }
+  }
+  float* bias = block.xt + dim_ * lanes;
+  std::fill_n(bias, lanes, 0.0F);
+  for (std::size_t b = 0; b < block.rows.count; ++b) {
+    if (frame_.has_bias()) bias[b] = block.rows.rows.bias[block.rows.id(b)] - frame_.mean_bias();
+    norms2[b] += bias[b] * bias[b];
+    blank[b] = sizes[b] == 0.0F ? 1 : 0;
+  }
+}
+
+void HashFunctions::scatter(const CentredRows& block, const std::uint8_t* blank,
+                            std::uint32_t* fingerprints) const {
+  const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << (k_ * bits_)) - 1);
+  for (std::size_t b = 0; b < block.rows.count; ++b) {
+    if (blank[b] == 0) continue;
+    for (std::uint32_t t = 0; t < tables(); ++t)
+      fingerprints[t * block.lanes + b] = scattered(block.rows.id(b), t) & mask;
+  }
 }
 
 const float* fetch_row(const WeightRows& rows, std::size_t dim, std::size_t id, float* buffer) {
@@ -82,19 +126,24 @@ void HashFunctions::prefetch_rows(const RowSet& set, std::size_t begin, std::siz
 }
 
 void HashFunctions::hash_rows(const RowSet& set, HashScratch& scratch, std::uint32_t* fingerprints,
-                              std::size_t stride) const {
+                              std::size_t stride, float* norms2) const {
   prepare(scratch, kRowLanes);
   const std::size_t lanes = wide() ? 1 : kRowLanes;
+  std::array<std::uint8_t, kRowLanes> blank;
   for (std::size_t begin = 0; begin < set.count; begin += lanes) {
     const RowSet part = set.part(begin, std::min(lanes, set.count - begin));
-    const float* xt = scratch.packed.data();
     if (wide()) {
-      xt = fetch_row(part.rows, dim_, part.id(0), scratch.rows.data());
+      const float* row = fetch_row(part.rows, dim_, part.id(0), scratch.rows.data());
+      std::copy_n(row, dim_, scratch.packed.data());
     } else {
       pack_rows(part, dim_, scratch.rows.data(), scratch.packed.data());
       prefetch_rows(set, begin + lanes, lanes);
     }
-    hash_row_block({xt, dim_, lanes, part.count}, scratch, scratch.prints.data());
+    const CentredRows block{scratch.packed.data(), lanes, part, scratch.norms.data()};
+    centre(block, blank.data(), scratch.norms.data());
+    hash_centred(block, scratch, scratch.prints.data());
+    scatter(block, blank.data(), scratch.prints.data());
+    if (norms2 != nullptr) std::copy_n(scratch.norms.data(), part.count, norms2 + begin);
     for (std::size_t t = 0; t < tables(); ++t) {
       std::copy_n(scratch.prints.data() + t * lanes, part.count, fingerprints + t * stride + begin);
     }

@@ -322,6 +322,8 @@ void Occupancy::add(const Occupancy& other) {
   full_buckets += other.full_buckets;
   stored += other.stored;
   largest_bucket = std::max(largest_bucket, other.largest_bucket);
+  filed += other.filed;
+  filed_in_full += other.filed_in_full;
   mean_used = used_buckets > 0 ? double(stored) / double(used_buckets) : 0.0;
   for (std::size_t i = 0; i < histogram.size(); ++i) histogram[i] += other.histogram[i];
 }
@@ -334,6 +336,8 @@ Occupancy HashTables::occupancy() const {
       sum.used_buckets += bucket.stored > 0 ? 1 : 0;
       sum.full_buckets += bucket.stored == capacity_ ? 1 : 0;
       sum.stored += bucket.stored;
+      sum.filed += bucket.population;
+      sum.filed_in_full += bucket.stored == capacity_ ? bucket.population : 0;
       ++sum.histogram[std::bit_width(bucket.stored)];
       sum.largest_bucket = std::max<std::size_t>(sum.largest_bucket, bucket.population);
     }

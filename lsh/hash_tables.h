@@ -29,6 +29,8 @@ struct Occupancy {
   std::size_t full_buckets = 0;
   std::size_t stored = 0;          // entries over all tables
   std::size_t largest_bucket = 0;  // neurons that hash to one bucket, stored or not
+  std::size_t filed = 0;           // neurons, stored or not, over all tables,
+  std::size_t filed_in_full = 0;   // and those of full buckets
   double mean_used = 0;            // entries in a used bucket
   // Buckets by entries: none, 1, 2 to 3, 4 to 7, ... Buckets that no fingerprint reaches are not in it.
   std::array<std::size_t, 17> histogram{};

@@ -1,6 +1,7 @@
 #include "lsh/neuron_index.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
@@ -8,6 +9,9 @@
 #include "lsh/candidates.h"
 #include "lsh/hash_families.h"
 #include "lsh/hash_functions.h"
+#include "lsh/long_rows.h"
+#include "lsh/simhash.h"
+#include "lsh/table_search.h"
 
 namespace slide::lsh {
 
@@ -17,8 +21,7 @@ constexpr std::size_t kSlabRows = 8192;  // rows hashed before they are moved: b
 
 double function_bytes(const HashConfig& config, std::size_t dim) {
   const double functions = double(config.tables) * config.k;
-  if (config.family == HashFamily::kSimhash)
-    return functions * double(dim) * (sizeof(std::int8_t) + sizeof(float));
+  if (config.family == HashFamily::kSimhash) return Simhash::bytes_of(config, dim);
   return 2 * functions * config.bin_size * sizeof(std::uint32_t);
 }
 
@@ -31,34 +34,42 @@ double function_scratch_bytes(const HashConfig& config, std::size_t dim, std::si
 
 struct NeuronIndex::Parts {
   Parts(const HashConfig& settings, std::size_t neurons, std::size_t dim, std::uint64_t seed)
-      : config(settings),
-        functions(make_hash_functions(settings, dim, seed)),
-        tables(settings, neurons, seed) {
+      : config(sized_for(settings, neurons)),
+        functions(make_hash_functions(config, dim, seed)),
+        tables(config, neurons, seed) {
+    if (config.candidates == CandidatePolicy::kSearch) longest.emplace(neurons);
     reserve_fresh();
   }
 
   void reserve_fresh() {
     const std::size_t wanted = config.tables * std::min(tables.neurons(), kSlabRows);
     if (memory->fresh.size() < wanted) memory->fresh.resize(wanted);
+    const std::size_t slab = longest ? std::min(tables.neurons(), kSlabRows) : 0;
+    if (memory->norms2.size() < slab) memory->norms2.resize(slab);
   }
 
-  void hash_rows(const RowSet& rows, std::uint32_t* fingerprints, std::size_t stride, int threads);
+  void hash_rows(const RowSet& rows, std::uint32_t* fingerprints, float* norms2, int threads);
+  Search search(QueryScratch& scratch, IdSet& seen, std::vector<std::uint32_t>& out) const {
+    return {config, *functions, tables, scratch, seen, out, longest ? &*longest : nullptr};
+  }
   std::span<const std::uint32_t> ascending(std::span<const std::uint32_t> ids);
 
   HashConfig config;
   std::unique_ptr<HashFunctions> functions;
   HashTables tables;
+  std::optional<LongRows> longest;  // of the search policy
   std::uint64_t generation = 0;
   struct Memory {
     std::vector<HashScratch> threads;
     std::vector<std::uint32_t> fresh;   // [table][row of the slab]
+    std::vector<float> norms2;          // by row of the slab
     std::vector<std::uint32_t> sorted;  // touched ids, when they came in another order
   };
   std::shared_ptr<Memory> memory = std::make_shared<Memory>();
 };
 
-// fingerprints[t*stride + i] for all rows, shared among threads.
-void NeuronIndex::Parts::hash_rows(const RowSet& rows, std::uint32_t* fingerprints, std::size_t stride,
+// fingerprints[t*rows.count + i] for all rows, shared among threads, and norms2[i] unless that is nullptr.
+void NeuronIndex::Parts::hash_rows(const RowSet& rows, std::uint32_t* fingerprints, float* norms2,
                                    int threads) {
   std::vector<HashScratch>& scratch = memory->threads;
   if (scratch.size() < static_cast<std::size_t>(std::max(threads, 1))) {
@@ -67,7 +78,8 @@ void NeuronIndex::Parts::hash_rows(const RowSet& rows, std::uint32_t* fingerprin
   parallel_for((rows.count + kTaskRows - 1) / kTaskRows, threads, [&](std::size_t task, int thread) {
     const std::size_t begin = task * kTaskRows;
     const RowSet part = rows.part(begin, std::min(kTaskRows, rows.count - begin));
-    functions->hash_rows(part, scratch[static_cast<std::size_t>(thread)], fingerprints + begin, stride);
+    functions->hash_rows(part, scratch[static_cast<std::size_t>(thread)], fingerprints + begin, rows.count,
+                         norms2 == nullptr ? nullptr : norms2 + begin);
   });
 }
 
@@ -96,18 +108,23 @@ void NeuronIndex::rebuild(const WeightRows& weights, std::uint64_t generation, i
   const RowSet rows{weights, nullptr, 0, p.tables.neurons()};
   if (generation != p.generation) p.functions->draw(generation);
   p.generation = generation;
-  p.functions->fit(rows, threads);
-  p.hash_rows(rows, p.tables.fingerprints().data(), rows.count, threads);
+  p.functions->fit(weights, rows.count, threads);
+  p.hash_rows(rows, p.tables.fingerprints().data(), p.longest ? p.longest->lengths2().data() : nullptr,
+              threads);
   p.tables.insert_all(threads);
+  if (p.longest) p.longest->choose();
 }
 
 void NeuronIndex::rehash(const WeightRows& weights, std::span<const std::uint32_t> touched, int threads) {
   Parts& p = *parts_;
   const auto ids = p.ascending(touched);
+  if (!ids.empty()) p.functions->fit(weights, p.tables.neurons(), threads);
+  float* norms2 = p.longest ? p.memory->norms2.data() : nullptr;
   for (std::size_t begin = 0; begin < ids.size(); begin += kSlabRows) {
     const auto slab = ids.subspan(begin, std::min(kSlabRows, ids.size() - begin));
-    p.hash_rows({weights, slab.data(), 0, slab.size()}, p.memory->fresh.data(), slab.size(), threads);
+    p.hash_rows({weights, slab.data(), 0, slab.size()}, p.memory->fresh.data(), norms2, threads);
     p.tables.move(slab, p.memory->fresh.data(), threads);
+    if (p.longest) p.longest->follow(slab, norms2);
   }
 }
 
@@ -117,21 +134,39 @@ void NeuronIndex::query(const QueryBlock& block, std::size_t wanted, Rng& rng, Q
   if (block.inner != p.functions->dim()) {
     fail_run("a query of width {} to an index of width {}", block.inner, p.functions->dim());
   }
-  prepare_query(scratch, p.config, *p.functions, p.tables.neurons(), block.lanes);
-  find_candidates({p.config, *p.functions, p.tables, scratch, seen, out}, {block, {}, {}}, wanted, rng);
+  prepare_query(scratch, p.config, *p.functions, {p.tables.neurons(), block.lanes, wanted});
+  find_candidates(p.search(scratch, seen, out), {block, {}, {}}, wanted, rng);
 }
 
 void NeuronIndex::query_sparse(std::span<const std::uint32_t> ids, std::span<const float> values,
                                std::size_t wanted, Rng& rng, QueryScratch& scratch, IdSet& seen,
                                std::vector<std::uint32_t>& out) const {
   const Parts& p = *parts_;
-  prepare_query(scratch, p.config, *p.functions, p.tables.neurons(), 1);
-  find_candidates({p.config, *p.functions, p.tables, scratch, seen, out}, {{}, ids, values}, wanted, rng);
+  prepare_query(scratch, p.config, *p.functions, {p.tables.neurons(), 1, wanted});
+  find_candidates(p.search(scratch, seen, out), {{}, ids, values}, wanted, rng);
 }
 
-QueryScratch NeuronIndex::make_scratch(std::size_t lanes) const {
+void NeuronIndex::project(const QueryBlock& block, QueryScratch& scratch) const {
+  const Parts& p = *parts_;
+  if (block.inner != p.functions->dim() || !p.longest)
+    fail_run("a search of width {} in an index of width {}", block.inner, p.functions->dim());
+  prepare_query(scratch, p.config, *p.functions, {p.tables.neurons(), block.lanes, 0});
+  project_queries(*p.functions, block, scratch);
+}
+
+void NeuronIndex::find(std::size_t sample, std::size_t lanes, std::size_t wanted, QueryScratch& scratch,
+                       std::vector<std::uint32_t>& out) const {
+  IdSet none;
+  find_for_sample(parts_->search(scratch, none, out), sample, lanes, wanted, out);
+}
+
+std::span<const std::uint32_t> NeuronIndex::longest() const {
+  return parts_->longest ? parts_->longest->ids() : std::span<const std::uint32_t>();
+}
+
+QueryScratch NeuronIndex::make_scratch(std::size_t lanes, std::size_t wanted) const {
   QueryScratch scratch;
-  prepare_query(scratch, parts_->config, *parts_->functions, parts_->tables.neurons(), lanes);
+  prepare_query(scratch, parts_->config, *parts_->functions, {parts_->tables.neurons(), lanes, wanted});
   return scratch;
 }
 
@@ -139,6 +174,7 @@ void NeuronIndex::save(ByteWriter& out) const {
   out.put(parts_->generation);
   parts_->functions->save(out);
   parts_->tables.save(out);
+  if (parts_->longest) parts_->longest->save(out);
 }
 
 void NeuronIndex::load(ByteReader& in) {
@@ -148,6 +184,7 @@ void NeuronIndex::load(ByteReader& in) {
   p.generation = generation;
   p.functions->load(in);
   p.tables.load(in);
+  if (p.longest) p.longest->load(in);
 }
 
 std::uint64_t NeuronIndex::generation() const {
@@ -156,19 +193,34 @@ std::uint64_t NeuronIndex::generation() const {
 
 std::size_t NeuronIndex::bytes() const {
   const Parts& p = *parts_;
-  return p.tables.bytes() + p.functions->bytes() + p.memory->fresh.size() * sizeof(std::uint32_t);
+  return p.tables.bytes() + p.functions->bytes() + p.functions->frame().bytes() +
+         (p.longest ? p.longest->bytes() : 0) + p.memory->norms2.size() * sizeof(float) +
+         p.memory->fresh.size() * sizeof(std::uint32_t);
 }
 
-double NeuronIndex::bytes_of(const HashConfig& config, std::size_t neurons, std::size_t dim) {
-  const double fresh = double(config.tables) * double(std::min(neurons, kSlabRows)) * sizeof(std::uint32_t);
-  return HashTables::bytes_of(config, neurons) + function_bytes(config, dim) + fresh;
+double NeuronIndex::bytes_of(const HashConfig& settings, std::size_t neurons, std::size_t dim) {
+  const HashConfig config = sized_for(settings, neurons);
+  const auto slab = double(std::min(neurons, kSlabRows));
+  double bytes = HashTables::bytes_of(config, neurons) + function_bytes(config, dim) +
+                 RowFrame::bytes_of(dim, neurons) + config.tables * slab * sizeof(std::uint32_t);
+  if (config.candidates == CandidatePolicy::kSearch)
+    bytes += LongRows::bytes_of(neurons) + slab * sizeof(float);
+  return bytes;
 }
 
-double NeuronIndex::scratch_bytes_of(const HashConfig& config, std::size_t neurons, std::size_t dim,
-                                     std::size_t lanes) {
+double NeuronIndex::scratch_bytes_of(const HashConfig& settings, std::size_t neurons, std::size_t dim,
+                                     std::size_t lanes, std::size_t wanted) {
+  const HashConfig config = sized_for(settings, neurons);
+  if (config.candidates == CandidatePolicy::kSearch)
+    return function_scratch_bytes(config, dim, lanes) +
+           search_scratch_bytes(config, dim, {neurons, lanes, wanted});
   const double counts = config.candidates == CandidatePolicy::kVanilla ? 0 : double(neurons);
   return function_scratch_bytes(config, dim, lanes) +
          counts * (2 * sizeof(std::uint32_t) + sizeof(std::uint64_t));
+}
+
+bool NeuronIndex::blank() const {
+  return parts_->functions->frame().blank();
 }
 
 Occupancy NeuronIndex::occupancy() const {

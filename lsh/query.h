@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/base/aligned.h"
@@ -18,6 +19,7 @@ struct WeightRows {
   std::size_t stride = 0;
   const std::uint32_t* pairs = nullptr;
   kernels::Int8Rows int8 = {};
+  const float* bias = nullptr;  // one a row: a weight of an input that is always 1; or none
 };
 
 // A block of vectors in unit-major layout: xt[k*lanes + b], k < inner, b < samples <= lanes
@@ -27,6 +29,7 @@ struct QueryBlock {
   std::size_t inner = 0;
   std::size_t lanes = 0;
   std::size_t samples = 0;
+  WeightRows rows = {};  // search policy: those that what is found is scored by, where it should be
 };
 
 // Working memory of hash functions. Each family uses the parts it needs; HashFunctions::prepare() sizes them.
@@ -38,6 +41,8 @@ struct HashScratch {
   AlignedArray<float> rows;           // weight rows gathered ...
   AlignedArray<float> packed;         // ... and transposed into a block
   std::vector<std::uint32_t> prints;  // fingerprints of that block
+  std::vector<float> norms;           // its rows' squared lengths
+  std::vector<float> shift;           // what each projection of a query starts from
 };
 
 // Working memory of queries on one thread; reused, so that a warm query allocates nothing.
@@ -50,6 +55,15 @@ struct QueryScratch {
   std::vector<std::uint32_t> counted;    // ids with a count, and one place to write to
   std::vector<std::uint32_t> histogram;  // ids by count
   std::vector<std::uint64_t> ranked;     // counted ids as sortable keys
+  // Of the search policy.
+  std::vector<std::uint32_t> flips;  // [table][lane]: the least certain bit of a fingerprint
+  std::vector<std::span<const std::uint32_t>> buckets;  // that the samples which ask look into
+  std::vector<std::uint16_t> times;     // by neuron id: `none` + buckets it was found in; less is none, too
+  std::uint16_t none = 0;               // no less than any of the queries before
+  std::vector<std::uint32_t> repeated;  // ids found in two buckets or more, and one place to write to
+  std::vector<std::uint32_t> found;     // candidates
+  AlignedArray<float> asked;            // [dim x lanes] the samples that ask
+  AlignedArray<float> scores;           // [candidate x lanes]
 };
 
 }  // namespace slide::lsh

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/base/parallel.h"
 #include "engine/base/rng.h"
 #include "engine/kernels/kernels.h"
 
@@ -14,7 +13,6 @@ namespace {
 constexpr std::size_t kGroupFunctions =
     192;  // functions projected at once: their sums stay in the first cache
 constexpr std::size_t kWidestDense = 16384;  // longer vectors are projected from the one-byte signs
-constexpr std::size_t kNormRows = 1024;      // rows a task of fit() looks at
 
 }  // namespace
 
@@ -23,9 +21,9 @@ Simhash::Simhash(const HashConfig& config, std::size_t dim, std::uint64_t seed)
       group_(std::clamp<std::size_t>(kGroupFunctions / k(), 1, tables())),
       asymmetric_(config.asymmetric),
       signs_(dim * functions()),
-      projections_(dim <= kWidestDense ? functions() * round_up(dim, kernels::kLaneMultiple) : 0),
-      stride_(round_up(dim, kernels::kLaneMultiple)),
-      extra_(functions()) {}
+      projections_(dim <= kWidestDense ? functions() * round_up(dim + kTail, kernels::kLaneMultiple) : 0),
+      stride_(round_up(dim + kTail, kernels::kLaneMultiple)),
+      tails_(functions() * kTail) {}
 
 void Simhash::draw(std::uint64_t generation) {
   const std::size_t n = functions();
@@ -38,7 +36,8 @@ void Simhash::draw(std::uint64_t generation) {
   }
   for (std::size_t p = 0; p < n; ++p) {
     Rng rng(seed(), Purpose::kHashFunctions, generation, dim() + p);
-    extra_[p] = static_cast<float>(rng.normal() * std::sqrt(1.0 / 3.0));  // variance of the other entries
+    for (std::size_t i = 0; i < kTail; ++i)  // of the variance of the other entries
+      tails_[p * kTail + i] = static_cast<float>(rng.normal() * std::sqrt(1.0 / 3.0));
     std::size_t feature = 0;
     while (feature < dim() && signs_[feature * n + p] == 0) ++feature;
     if (feature < dim()) continue;
@@ -47,30 +46,18 @@ void Simhash::draw(std::uint64_t generation) {
   }
   if (projections_.empty()) return;
   for (std::size_t p = 0; p < n; ++p) {
-    for (std::size_t feature = 0; feature < dim(); ++feature) {
-      projections_[p * stride_ + feature] = static_cast<float>(signs_[feature * n + p]);
-    }
+    float* row = projections_.data() + p * stride_;
+    for (std::size_t feature = 0; feature < dim(); ++feature)
+      row[feature] = static_cast<float>(signs_[feature * n + p]);
+    std::copy_n(tails_.data() + p * kTail, kTail, row + dim());
   }
-}
-
-void Simhash::fit(const RowSet& set, int threads) {
-  if (!asymmetric_) return;
-  std::vector<float> largest((set.count + kNormRows - 1) / kNormRows, 0.0F);
-  parallel_for(largest.size(), threads, [&](std::size_t task, int) {
-    const std::size_t end = std::min(set.count, (task + 1) * kNormRows);
-    std::vector<float> buffer(dim());
-    for (std::size_t i = task * kNormRows; i < end; ++i) {
-      const float* row = fetch_row(set.rows, dim(), set.id(i), buffer.data());
-      largest[task] = std::max(largest[task], kernels::active().dot(row, row, dim()));
-    }
-  });
-  largest_norm2_ = largest.empty() ? 0.0F : *std::max_element(largest.begin(), largest.end());
 }
 
 void Simhash::prepare(HashScratch& scratch, std::size_t lanes) const {
   const std::size_t group = group_ * k();
-  grow(scratch.values, (group + 1) * lanes);  // projections, extra coordinates
+  grow(scratch.values, group * lanes);
   grow(scratch.codes, group);
+  grow(scratch.shift, group);
   prepare_rows(scratch);
 }
 
@@ -86,45 +73,60 @@ void Simhash::add_signs(std::size_t feature, const float* x, std::size_t lanes,
   }
 }
 
-// values[(i*K + j)*lanes + b] = projection of lane b by function j of tables[i].
-void Simhash::project(const QueryBlock& block, std::span<const std::uint32_t> tables,
+// values[(i*K + j)*lanes + b] = projection of lane b by function j of tables[i]. Rows have their tails behind
+// them; a query's is 1, where rows have biases, and then 0.
+void Simhash::project(const QueryBlock& block, std::span<const std::uint32_t> tables, bool rows,
                       HashScratch& scratch) const {
   const std::size_t n = tables.size() * k();
   float* z = scratch.values.data();
+  float* shift = scratch.shift.data();
+  std::uint32_t* id = scratch.codes.data();
+  for (const std::uint32_t table : tables) {
+    for (std::size_t j = 0; j < k(); ++j, ++id) *id = static_cast<std::uint32_t>(table * k() + j);
+  }
+  for (std::size_t i = 0; i < n; ++i) shift[i] = rows ? 0.0F : start_of(scratch.codes[i]);
   if (!projections_.empty()) {
-    std::uint32_t* row = scratch.codes.data();
-    for (const std::uint32_t table : tables) {
-      for (std::size_t j = 0; j < k(); ++j) *row++ = static_cast<std::uint32_t>(table * k() + j);
-    }
-    kernels::active().rows_forward(projections_.data(), stride_, scratch.codes.data(), n, nullptr, block.xt,
-                                   dim(), block.lanes, z);
+    kernels::active().rows_forward(projections_.data(), stride_, scratch.codes.data(), n, shift, block.xt,
+                                   block.inner, block.lanes, z);
     return;
   }
-  std::fill_n(z, n * block.lanes, 0.0F);
+  for (std::size_t i = 0; i < n; ++i) std::fill_n(z + i * block.lanes, block.lanes, shift[i]);
   for (std::size_t feature = 0; feature < dim(); ++feature) {
     const float* x = block.xt + feature * block.lanes;
     if (block.lanes == 1 && *x == 0.0F) continue;
     add_signs(feature, x, block.lanes, tables, z);
   }
+  for (std::size_t tail = 0; tail + dim() < block.inner; ++tail) {
+    const float* x = block.xt + (dim() + tail) * block.lanes;
+    for (std::size_t i = 0; i < n; ++i) {
+      const float s = tails_[scratch.codes[i] * kTail + tail];
+      for (std::size_t b = 0; b < block.lanes; ++b) z[i * block.lanes + b] += s * x[b];
+    }
+  }
 }
 
-// One fingerprint a table and lane, from z of project(). `scale` is as in the kernel, for these tables.
-void Simhash::pack_signs(std::size_t tables, std::size_t lanes, const float* z, const float* scale,
-                         const float* extra, std::uint32_t* fingerprints) const {
-  for (std::size_t i = 0; i < tables; ++i) {
-    kernels::active().pack_signs(z + i * k() * lanes, scale == nullptr ? nullptr : scale + i * k(), extra,
-                                 k(), lanes, fingerprints + i * lanes, nullptr);
+void Simhash::hash(const QueryBlock& block, std::span<const std::uint32_t> tables, bool rows,
+                   HashScratch& scratch, std::uint32_t* fingerprints, std::uint32_t* flips) const {
+  const std::size_t lanes = block.lanes;
+  for (std::size_t begin = 0; begin < tables.size(); begin += group_) {
+    const auto group = tables.subspan(begin, std::min(group_, tables.size() - begin));
+    project(block, group, rows, scratch);
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      kernels::active().pack_signs(scratch.values.data() + i * k() * lanes, nullptr, nullptr, k(), lanes,
+                                   fingerprints + (begin + i) * lanes,
+                                   flips == nullptr ? nullptr : flips + (begin + i) * lanes);
+    }
   }
 }
 
 void Simhash::hash_block(const QueryBlock& block, std::span<const std::uint32_t> tables, HashScratch& scratch,
                          std::uint32_t* fingerprints) const {
-  for (std::size_t begin = 0; begin < tables.size(); begin += group_) {
-    const auto group = tables.subspan(begin, std::min(group_, tables.size() - begin));
-    project(block, group, scratch);
-    pack_signs(group.size(), block.lanes, scratch.values.data(), nullptr, nullptr,
-               fingerprints + begin * block.lanes);
-  }
+  hash(block, tables, false, scratch, fingerprints, nullptr);
+}
+
+void Simhash::hash_probes(const QueryBlock& block, HashScratch& scratch, std::uint32_t* fingerprints,
+                          std::uint32_t* flips) const {
+  hash(block, all_tables(), false, scratch, fingerprints, flips);
 }
 
 void Simhash::hash_sparse(std::span<const std::uint32_t> ids, std::span<const float> values,
@@ -133,43 +135,43 @@ void Simhash::hash_sparse(std::span<const std::uint32_t> ids, std::span<const fl
   float* z = scratch.values.data();
   for (std::size_t begin = 0; begin < tables.size(); begin += group_) {
     const auto group = tables.subspan(begin, std::min(group_, tables.size() - begin));
-    std::fill_n(z, group.size() * k(), 0.0F);
+    for (std::size_t i = 0; i < group.size() * k(); ++i) z[i] = start_of(group[i / k()] * k() + i % k());
     for (std::size_t i = 0; i < ids.size(); ++i) add_signs(ids[i], &values[i], 1, group, z);
-    pack_signs(group.size(), 1, z, nullptr, nullptr, fingerprints + begin);
+    for (std::size_t i = 0; i < group.size(); ++i)
+      kernels::active().pack_signs(z + i * k(), nullptr, nullptr, k(), 1, fingerprints + begin + i, nullptr);
   }
 }
 
-// extra[b] = sqrt(M^2 - |row b|^2): every row gets the norm M, so that the angle to a query orders rows by
-// inner product (Neyshabur and Srebro 2015, section 4). A row that outgrew M since fit() gets 0. A query's is
-// 0.
-void Simhash::extra_coordinates(const QueryBlock& block, float* extra) const {
-  std::fill_n(extra, block.lanes, 0.0F);
-  for (std::size_t feature = 0; feature < dim(); ++feature) {
-    const float* x = block.xt + feature * block.lanes;
-    for (std::size_t b = 0; b < block.lanes; ++b) extra[b] += x[b] * x[b];
+// What each row lacks of the frame's length, by a direction of signs that its id names. Longer rows get 0.
+void Simhash::fill_up(const CentredRows& block) const {
+  constexpr std::size_t kPlaces = kTail - 1;
+  const float scale = 1.0F / std::sqrt(static_cast<float>(kPlaces));
+  float* xt = block.xt + (dim() + 1) * block.lanes;
+  for (std::size_t b = 0; b < block.lanes; ++b) {
+    const bool used = b < block.rows.count;
+    const float lack = used ? frame().length2() - block.norms2[b] : 0.0F;
+    const float size = lack > 0.0F ? scale * std::sqrt(lack) : 0.0F;
+    const std::uint32_t bits = used ? scattered(block.rows.id(b), UINT32_MAX) : 0;
+    for (std::size_t i = 0; i < kPlaces; ++i) xt[i * block.lanes + b] = (bits >> i & 1) != 0 ? size : -size;
   }
-  for (std::size_t b = 0; b < block.lanes; ++b)
-    extra[b] = std::sqrt(std::max(0.0F, largest_norm2_ - extra[b]));
 }
 
-void Simhash::hash_row_block(const QueryBlock& block, HashScratch& scratch,
-                             std::uint32_t* fingerprints) const {
-  if (!asymmetric_) {
-    hash_block(block, all_tables(), scratch, fingerprints);
-    return;
-  }
-  float* extra = scratch.values.data() + group_ * k() * block.lanes;
-  extra_coordinates(block, extra);
-  for (std::size_t begin = 0; begin < tables(); begin += group_) {
-    const auto group = all_tables().subspan(begin, std::min(group_, tables() - begin));
-    project(block, group, scratch);
-    pack_signs(group.size(), block.lanes, scratch.values.data(), extra_.data() + begin * k(), extra,
-               fingerprints + begin * block.lanes);
-  }
+void Simhash::hash_centred(const CentredRows& block, HashScratch& scratch,
+                           std::uint32_t* fingerprints) const {
+  if (asymmetric_) fill_up(block);
+  const std::size_t inner = dim() + (asymmetric_ ? kTail : 1);
+  hash({block.xt, inner, block.lanes, block.rows.count}, all_tables(), true, scratch, fingerprints, nullptr);
 }
 
 std::size_t Simhash::bytes() const {
-  return signs_.bytes() + projections_.bytes() + extra_.size() * sizeof(float);
+  return signs_.bytes() + projections_.bytes() + tails_.size() * sizeof(float);
+}
+
+double Simhash::bytes_of(const HashConfig& config, std::size_t dim) {
+  const double functions = double(config.tables) * config.k;
+  const double dense =
+      dim <= kWidestDense ? double(round_up(dim + kTail, kernels::kLaneMultiple)) * sizeof(float) : 0.0;
+  return functions * (double(dim) * sizeof(std::int8_t) + dense + double(kTail) * sizeof(float));
 }
 
 }  // namespace slide::lsh

@@ -70,4 +70,9 @@ if [ -s "$data/labels.txt" ] && command -v python3 >/dev/null; then
   say "Some packages of the test file and the dependencies predicted for them (* = right)"
   python3 scripts/show_predictions.py "$slide" "$run" "$data"
 fi
+say "An epoch of a smaller network: by hash tables alone (SLIDE), and with all outputs computed (dense)"
+for kind in sampled dense; do
+  "$slide" train configs/slide.toml --set data.train="$data/train.txt" --set layer.-1.kind=$kind \
+    --set train.epochs=1 --out "$home/$kind" --force | grep '^epoch' | sed "s/^epoch/$kind: epoch/"
+done
 say "Model, metrics and the resolved config are in $run"

@@ -95,6 +95,7 @@ void add_commands(CLI::App& app, Action& action) {
   add_convert(app, action);
   add_generate(app, action);
   add_inspect(app, action);
+  add_bench_tables(app, action);
   add_report(app, action);
   add_config(app, action);
   add_completion(app, action);

@@ -29,6 +29,7 @@ void add_average(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
 void add_generate(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
+void add_bench_tables(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_config(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);

@@ -110,6 +110,9 @@ Json json_of_tables(const Model& model) {
                       {"full_buckets", o.full_buckets},
                       {"stored", o.stored},
                       {"largest_bucket", o.largest_bucket},
+                      {"filed", o.filed},
+                      {"filed_in_full", o.filed_in_full},
+                      {"histogram", o.histogram},
                       {"bytes", index->bytes()}});
   }
   return tables;

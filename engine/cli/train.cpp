@@ -88,11 +88,48 @@ std::string traffic_text(int ranks, const Cluster::Traffic& traffic) {
                      traffic.seconds_waited);
 }
 
+// What chose the active neurons, and what hash tables had to do with it.
+std::string sources_text(const EpochReport& report) {
+  if (!report.sources || !report.tables) return {};
+  const ActiveSources& sources = *report.sources;
+  std::string text = fmt::format(": {:.0f} labels", sources.labels);
+  const std::pair<double, const char*> drawn[] = {
+      {sources.tables, "tables"}, {sources.frequency, "frequency"}, {sources.uniform, "uniform"}};
+  for (const auto& [count, name] : drawn) {
+    if (count > 0) text += fmt::format(", {:.0f} {}", count, name);
+  }
+  const TableHealth& tables = *report.tables;
+  if (tables.recall) text += fmt::format("  recall@10 {:.2f}", *tables.recall);
+  return text + fmt::format("  {:.1f}% in full buckets", 100 * tables.in_full);
+}
+
 void print_report(const EpochReport& report, std::uint32_t epochs) {
-  print("epoch {}/{}  step {}  loss {:.4f}  {:.2f} s  {} samples/s  {:.0f} active{}\n", report.epoch, epochs,
-        report.step, report.loss, report.train_seconds,
+  print("epoch {}/{}  step {}  loss {:.4f}  {:.2f} s  {} samples/s  {:.0f} active{}{}\n", report.epoch,
+        epochs, report.step, report.loss, report.train_seconds,
         grouped(static_cast<std::uint64_t>(report.samples_per_second)), report.active_mean,
-        traffic_text(report.ranks, report.traffic));
+        sources_text(report), traffic_text(report.ranks, report.traffic));
+}
+
+constexpr double kSkewed = 0.02;        // of the neurons in one bucket
+constexpr std::size_t kFewRows = 1000;  // of fewer neurons a bucket holds as many by chance
+
+// One line on tables of which one bucket holds many neurons.
+std::string skew_text(const Config& config, const TablesReport& report) {
+  const HashConfig& hash = config.layers[report.layer].hash;
+  const lsh::Occupancy& o = report.occupancy;
+  const std::size_t neurons = o.filed / std::max(hash.tables, 1U);
+  if (neurons < kFewRows || double(o.largest_bucket) <= kSkewed * double(neurons)) return {};
+  const std::string section = fmt::format("layer.{}.hash", report.layer);
+  const bool chosen = hash.k == 0 && hash.asymmetric && hash.family == HashFamily::kSimhash;
+  return fmt::format(
+      "{} of {} neurons share one bucket of the hash tables of layer {}: {}", grouped(o.largest_bucket),
+      grouped(neurons), report.layer,
+      chosen
+          ? fmt::format("set {}.rehash_share above {}, or {}.rebuild_steps", section, hash.rehash_share,
+                        section)
+          : fmt::format(
+                "leave out {0}.k, {0}.range_pow and {0}.bucket_capacity, and {0}.family and {0}.asymmetric",
+                section));
 }
 
 void print_report(const EvalReport& report, const std::vector<std::uint32_t>& ks) {
@@ -200,6 +237,12 @@ RunObserver printing(const Config& config, int ranks, Status& status, std::optio
     const std::uint32_t every = config.train.eval_every;
     const bool due = report.epoch == config.train.epochs || (every > 0 && report.epoch % every == 0);
     if (due && (config.data.validation.wanted() || !config.data.test.empty())) status.evaluate(report.epoch);
+  };
+  observer.tables = [&, warned = false](const TablesReport& report) mutable {
+    const std::string text = warned ? std::string() : skew_text(config, report);
+    if (text.empty()) return;
+    warned = true;
+    tell({text});
   };
   if (has_status_line())
     observer.evaluating = [&](std::size_t done, std::size_t all) { status.evaluating(done, all); };

@@ -285,6 +285,12 @@ std::vector<Field> layer_fields(LayerConfig& c) {
        "sampled, last layer only: neurons drawn by label frequency for each block."},
       {"logq_correction", flag(c.logq_correction),
        "sampled: drawn negatives stand for all neurons that were not drawn."},
+      {"logq_power", real(c.logq_power, closed(0, 1)),
+       "logq_correction: exponent of the number of neurons that one sampled negative represents; below 1, "
+       "rare labels "
+       "are "
+       "pushed down less.",
+       "1.0"},
       {"wide", flag(c.wide),
        "Last layer: sparse weights from the features of a label's samples and its hard negatives.", "false"},
       {"wide_features", count(c.wide_features, 1, kMax31),
@@ -311,20 +317,23 @@ std::vector<Field> layer_fields(LayerConfig& c) {
 std::vector<Field> hash_fields(HashConfig& c) {
   return {
       {"family", choice(c.family), "Hash functions."},
-      {"k", count(c.k, 1, kMaxCodes),
-       "Hash functions in one fingerprint; k times the bits of a code <= range_pow."},
+      {"k", count(c.k, 0, kMaxCodes),
+       "Hash functions in one fingerprint; k times the bits of a code <= range_pow; 0 = by the number of "
+       "neurons, some tens in a bucket."},
       {"tables", count(c.tables, 1, kMaxTables), "Hash tables."},
       {"bin_size", count(c.bin_size, kMinBinSize, kMaxBinSize),
        "wta, dwta, minhash: values compared in one hash function, a power of 2."},
-      {"range_pow", count(c.range_pow, 1, kMaxRangePow), "A table has 2^range_pow buckets."},
-      {"bucket_capacity", count(c.bucket_capacity, 1, kMaxBucketCapacity),
-       "Neurons that one bucket holds at most."},
+      {"range_pow", count(c.range_pow, 0, kMaxRangePow),
+       "A table has 2^range_pow buckets; 0 = as many as there are fingerprints."},
+      {"bucket_capacity", count(c.bucket_capacity, 0, kMaxBucketCapacity),
+       "Neurons that one bucket holds at most; 0 = by the number of neurons."},
       {"bucket_policy", choice(c.bucket_policy),
        "What a full bucket keeps: the newest, or a uniform sample of all."},
       {"candidates", choice(c.candidates),
-       "Choose candidates from tables in random order, by number of tables, or "
-       "from at least threshold tables."},
+       "Choose candidates from tables in random order, by number of tables, from at least threshold tables, "
+       "or by search: the best by score of those in most buckets."},
       {"threshold", count(c.threshold, 1, kMaxTables), "threshold: tables that must return a candidate."},
+      {"queries", count(c.queries, 1, kMaxQueries), "search: samples of a block that ask.", "8"},
       {"topk_ratio", count(c.topk_ratio, 1, 65536), "minhash: the 1/ratio largest values are hashed."},
       {"asymmetric", flag(c.asymmetric), "simhash: transform for maximum inner product."},
       {"rehash_steps", count(c.rehash_steps, 0, kMax31),

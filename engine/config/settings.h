@@ -133,6 +133,7 @@ struct LayerConfig {
   std::uint32_t uniform = 1280;
   std::uint32_t frequency = 0;   // negatives sampled by label frequency; output layer only
   bool logq_correction = false;  // sampled negatives represent all neurons that were not sampled
+  double logq_power = 1.0;       // exponent of the number of neurons that one of them represents
   // Output layer: linear term (wide_path.h).
   bool wide = false;
   std::uint32_t wide_features = 256;  // max per neuron

@@ -18,7 +18,7 @@ constexpr std::string_view kInferences[] = {"full", "lsh"};
 constexpr std::string_view kPrecisions[] = {"fp32", "bf16"};
 constexpr std::string_view kHashFamilies[] = {"simhash", "wta", "dwta", "minhash"};
 constexpr std::string_view kBucketPolicies[] = {"fifo", "reservoir"};
-constexpr std::string_view kCandidatePolicies[] = {"vanilla", "topk", "threshold"};
+constexpr std::string_view kCandidatePolicies[] = {"vanilla", "topk", "threshold", "search"};
 
 }  // namespace
 

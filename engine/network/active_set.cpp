@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace slide {
 
@@ -75,11 +76,20 @@ ActiveSampler::ActiveSampler(const LayerConfig& config, std::size_t neurons,
   if (config.frequency > 0 && any) alias_.emplace(frequencies);
 }
 
+namespace {
+
+// One scratch serves all parts of a layer, whose shares of what it draws differ by one.
+std::size_t largest_share(const LayerConfig& config) {
+  return std::size_t{config.lsh} + 1;
+}
+
+}  // namespace
+
 SamplerScratch ActiveSampler::make_scratch(const lsh::NeuronIndex* index, std::size_t lanes) const {
   SamplerScratch scratch;
   scratch.seen = lsh::IdSet(neurons_);
   scratch.position = AlignedArray<std::uint32_t>(neurons_);
-  if (index != nullptr) scratch.query = index->make_scratch(lanes);
+  if (index != nullptr) scratch.query = index->make_scratch(lanes, largest_share(config_));
   return scratch;
 }
 
@@ -91,7 +101,8 @@ double ActiveSampler::scratch_bytes_of(const LayerConfig& config, std::size_t ne
                                        std::size_t lanes) {
   const double marks = double(lsh::IdSet::bytes_of(neurons)) + double(neurons) * sizeof(std::uint32_t);
   if (config.lsh == 0) return marks;
-  return marks + lsh::NeuronIndex::scratch_bytes_of(config.hash, neurons, inputs, lanes);
+  return marks +
+         lsh::NeuronIndex::scratch_bytes_of(config.hash, neurons, inputs, lanes, largest_share(config));
 }
 
 void ActiveSampler::select(const ActiveQuery& query, const lsh::NeuronIndex* index, Rng rng,
@@ -99,11 +110,17 @@ void ActiveSampler::select(const ActiveQuery& query, const lsh::NeuronIndex* ind
   set.ids.clear();
   set.correction.clear();
   scratch.seen.clear();
+  std::size_t known = 0;
+  const auto added = [&] { return double(set.ids.size() - std::exchange(known, set.ids.size())); };
   add_labels(query, scratch, set);
+  set.sources.labels = added();
   if (index != nullptr && config_.lsh > 0) add_candidates(query, *index, rng, scratch, set);
   set.correction.resize(set.ids.size(), 0.0f);
+  set.sources.tables = added();
   if (alias_) add_frequent(rng, scratch, set);
+  set.sources.frequency = added();
   add_uniform(rng, scratch, set);
+  set.sources.uniform = added();
   if (!query.left_out.empty()) find_left_out(query, scratch, set);
 }
 
@@ -163,7 +180,8 @@ void ActiveSampler::add_frequent(Rng& rng, SamplerScratch& scratch, ActiveSet& s
     if (!scratch.seen.insert(id)) continue;
     set.ids.push_back(id);
     const double expected = double(config_.frequency) * alias_->probability(id);
-    set.correction.push_back(stands ? static_cast<float>(std::max(0.0, -std::log(expected))) : 0.0f);
+    set.correction.push_back(
+        stands ? static_cast<float>(config_.logq_power * std::max(0.0, -std::log(expected))) : 0.0f);
   }
 }
 
@@ -187,7 +205,9 @@ void ActiveSampler::add_uniform(Rng& rng, SamplerScratch& scratch, ActiveSet& se
     }
   }
   const float correction =
-      config_.logq_correction ? static_cast<float>(std::log(double(rest) / double(wanted))) : 0.0f;
+      config_.logq_correction
+          ? static_cast<float>(config_.logq_power * std::log(double(rest) / double(wanted)))
+          : 0.0f;
   set.correction.resize(set.ids.size(), correction);
 }
 

@@ -16,9 +16,22 @@
 
 namespace slide {
 
+// Active neurons by what chose them.
+struct ActiveSources {
+  double labels = 0, tables = 0, frequency = 0, uniform = 0;
+
+  void add(const ActiveSources& other, double times = 1) {
+    labels += times * other.labels;
+    tables += times * other.tables;
+    frequency += times * other.frequency;
+    uniform += times * other.uniform;
+  }
+};
+
 // Chosen neurons in the order labels, LSH candidates, frequency draws, uniform fill; all distinct.
 struct ActiveSet {
   std::vector<std::uint32_t> ids;
+  ActiveSources sources;  // how many of them each gave
   // Added to a neuron's logit while training: log of how many neurons it stands for; 0 = itself.
   std::vector<float> correction;
   // Positions in `ids` of the labels of sample s: label_positions[label_offsets[s] .. label_offsets[s+1]).

@@ -103,7 +103,8 @@ struct Block {
   BlockFeatures features;          // filled when a layer has a wide path
   ShardedFeatures features_by_shard;
   double loss = 0.0, active = 0.0;  // of the last pass, where one thread did all of it,
-  PhaseSeconds seconds;             // and its time
+  ActiveSources sources;
+  PhaseSeconds seconds;  // and its time
   std::size_t samples() const { return rows.size(); }
   // The rows as the input layer takes them.
   std::span<const SparseRow> entered() const { return split ? own_rows : rows; }

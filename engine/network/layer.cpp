@@ -42,9 +42,10 @@ void Layer::initialise(std::uint64_t seed, std::uint64_t item, int threads) {
 }
 
 lsh::WeightRows Layer::weight_rows(std::size_t first) const {
-  if (weights_.is_int8()) return {nullptr, weights_.byte_stride, nullptr, weights_.int8_rows(first)};
-  if (weights_.is_bf16()) return {nullptr, weights_.pair_stride, weights_.pair_row(first)};
-  return {weights_.row(first), weights_.stride};
+  const float* bias = bias_.row(first);
+  if (weights_.is_int8()) return {nullptr, weights_.byte_stride, nullptr, weights_.int8_rows(first), bias};
+  if (weights_.is_bf16()) return {nullptr, weights_.pair_stride, weights_.pair_row(first), {}, bias};
+  return {weights_.row(first), weights_.stride, nullptr, {}, bias};
 }
 
 void Layer::rebuild_index(std::uint64_t seed, std::uint64_t generation, int threads) {
@@ -177,6 +178,7 @@ void Layer::select(std::size_t part, const BlockInput& in, const Query& query, R
   ActiveQuery active;
   if (!in.partial) active.dense = {in.xt, in.width, in.lanes, in.samples};
   if (in.partial && !scratch.query.empty()) active.dense = spread(in, scratch);
+  if (index(part) != nullptr) active.dense.rows = weight_rows(own.first);
   active.sparse = query.sparse;
   active.labels = query.labels;
   active.left_out = query.left_out;

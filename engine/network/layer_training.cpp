@@ -307,8 +307,10 @@ void LayerTraining::update(const TrainedLayer& trained, const LayerBatch& batch,
 }
 
 void LayerTraining::rehash(Layer& layer, int threads) {
-  for (std::size_t p = 0; p < waiting_.size(); ++p)
-    layer.rehash(p, waiting_[p].take(layer.config().hash.rehash_share), threads);
+  for (std::size_t p = 0; p < waiting_.size(); ++p) {
+    const double share = layer.index(p)->blank() ? 1.0 : layer.config().hash.rehash_share;
+    layer.rehash(p, waiting_[p].take(share), threads);
+  }
 }
 
 void LayerTraining::rebuild_index(Layer& layer, std::uint64_t seed, std::uint64_t generation, int threads) {

@@ -78,7 +78,7 @@ class LayerTraining {
 
   // Phase C: the hash tables follow the weights. Files changed rows again, those that wait longest first: as
   // many as hash.rehash_share of the row updates since the last rehash, so that the cost is the steps' and
-  // not the layer's.
+  // not the layer's. Where the weights were all 0 before, all changed rows are.
   void rehash(Layer& layer, int threads);
   void rebuild_index(Layer& layer, std::uint64_t seed, std::uint64_t generation, int threads);
 

@@ -4,6 +4,7 @@
 
 #include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
+#include "engine/network/table_recall.h"
 
 namespace slide {
 
@@ -227,12 +228,14 @@ void NetworkTraining::pass(const Network& network, std::size_t blocks, const Ste
     const StepSums sums = alone.run(used[b].seconds);
     used[b].loss = sums.loss;
     used[b].active = sums.active;
+    used[b].sources = sums.sources;
   });
   share_seconds(clock.lap(), used, phases);
   sums_ = {};
   for (const Block& block : used) {
     sums_.loss += block.loss;
     sums_.active += block.active;
+    sums_.sources.add(block.sources);
   }
 }
 
@@ -319,6 +322,15 @@ void NetworkTraining::update(Network& network, const Optimizer& optimizer, int t
   parallel_for(shards_, threads, [&](std::size_t shard, int thread) {
     update_input(network, static_cast<std::uint32_t>(shard), optimizer, thread);
   });
+}
+
+std::optional<double> NetworkTraining::table_recall(const Network& network) const {
+  const Layer& output = network.output();
+  if (output.index() == nullptr || passed_ == 0) return std::nullopt;
+  const Block& block = blocks_.front();
+  const BlockInput in = network.input_of(network.layers().size() - 1, block);
+  if (in.partial || in.samples == 0) return std::nullopt;
+  return slide::table_recall(output, in, network.config().train.seed);
 }
 
 void NetworkTraining::rehash(Network& network, std::size_t l, int threads) {

@@ -71,6 +71,10 @@ class NetworkTraining {
   // the first layer comes in while the layers behind it are updated.
   void update(Network& network, const Optimizer& optimizer, int threads);
 
+  // Which share of the neurons that fire most for a few samples of the last pass() the output layer's tables
+  // find (table_recall.h); nothing without tables, or behind a sampled layer.
+  std::optional<double> table_recall(const Network& network) const;
+
   // Phase C: the hash tables of layer l follow the weights.
   void rehash(Network& network, std::size_t l, int threads);
   void rebuild_index(Network& network, std::size_t l, std::uint64_t generation, int threads);

@@ -98,8 +98,8 @@ void PartJoin::fill_total(std::size_t block, Slice samples) {
   }
 }
 
-void PartJoin::put(std::size_t part, double loss, double active) {
-  sums_[own_.first + part] = {loss, active, wants_stop_ ? 1.0 : 0.0};
+void PartJoin::put(std::size_t part, const StepSums& own) {
+  sums_[own_.first + part] = {own.loss, own.active, wants_stop_ ? 1.0 : 0.0, own.sources};
 }
 
 void PartJoin::start_sum() {
@@ -115,6 +115,7 @@ StepSums PartJoin::sum() {
   for (const Sums& part : sums_) {
     all.loss += part.loss;
     all.active += part.active;
+    all.sources.add(part.sources);
     all.stop = all.stop || part.stop != 0.0;
   }
   return all;

@@ -10,6 +10,7 @@
 
 #include "engine/base/aligned.h"
 #include "engine/cluster/cluster.h"
+#include "engine/network/active_set.h"
 #include "engine/network/network_parts.h"
 #include "engine/network/part_sums.h"
 
@@ -18,8 +19,9 @@ namespace slide {
 // Summed over samples.
 struct StepSums {
   double loss = 0.0;
-  double active = 0.0;  // neurons of the output layer
-  bool stop = false;    // whether a process asked for it before (PartJoin::want_stop)
+  double active = 0.0;    // neurons of the output layer,
+  ActiveSources sources;  // where it is sampled, by source
+  bool stop = false;      // whether a process asked for it before (PartJoin::want_stop)
 };
 
 class PartJoin {
@@ -58,7 +60,7 @@ class PartJoin {
   const float* total(std::size_t block) const { return totals_.data() + block * lanes_; }
 
   // The loss and the active neurons of the process's part number `part`; sends them; and those of all parts.
-  void put(std::size_t part, double loss, double active);
+  void put(std::size_t part, const StepSums& own);
   void start_sum();
   StepSums sum();
   // sum() of the next step tells all processes that this one wants to stop.
@@ -84,6 +86,7 @@ class PartJoin {
   AlignedArray<float> totals_;  // [block][lane]
   struct Sums {
     double loss, active, stop;
+    ActiveSources sources;
   };
   bool wants_stop_ = false;
   std::vector<Sums> sums_;  // by part

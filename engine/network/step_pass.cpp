@@ -316,10 +316,12 @@ StepSums StepPass::sums() {
     StepSums own;
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       own.loss += loss_of({b, part});
-      own.active += double(at(last(), {b, part}).count) * double(blocks_[b].samples());
+      const LayerBlock& out = at(last(), {b, part});
+      own.active += double(out.count) * double(blocks_[b].samples());
+      own.sources.add(out.set.sources, double(blocks_[b].samples()));
     }
     if (join_ == nullptr) return own;
-    join_->put(part, own.loss, own.active);
+    join_->put(part, own);
   }
   join_->start_sum();
   return {};

@@ -57,6 +57,20 @@ const bucketView = (section) => {
       [each.name, ...each.values.map(percent), percent(each.full), grouped(each.event.largest)])]);
 };
 
+// What the tables of the output layer do, epoch by epoch.
+const kTableCurves = {
+  "Recall": {value: (event) => event.tables_recall_at_10, title: "Recall of the ten best", text: measureText},
+  "Full buckets": {value: (event) => 100 * event.tables_in_full_buckets, title: "Neurons in full buckets (%)", text: percent},
+  "Largest bucket": {value: (event) => 100 * event.tables_largest_bucket, title: "Neurons in the largest bucket (%)", text: percent},
+  "Active from tables": {value: (event) => event.active_by_source && event.active_by_source.tables,
+    title: "Active neurons from tables", text: (value) => value.toFixed(0)},
+};
+const tablesView = (section, mode) => {
+  const curve = kTableCurves[mode];
+  const told = (event) => (event.tables_largest_bucket === undefined ? undefined : curve.value(event));
+  return epochView(section, told, {title: curve.title, min: 0, text: curve.text});
+};
+
 // What labels are in a group, where a run tells it.
 const aboutGroup = (run, group) => {
   const part = run.start && run.start.label_groups && run.start.label_groups[group];
@@ -108,6 +122,11 @@ const figuresOf = (section) => [
    none: "No epoch has ended yet.",
    view: () => epochView(section, (event) => 100 * event.active_fraction,
      {title: "Active neurons (%)", log: true, min: 0, text: percent})},
+  {title: () => "What the hash tables do", modes: ["Recall", "Full buckets", "Largest bucket", "Active from tables"],
+   hint: "Recall: which share of the ten neurons that fire most for a sample its own query of the tables finds. Neurons in " +
+         "full buckets, or in one large one, are told apart badly. The rest of the active neurons are labels and draws.",
+   none: "No run has told of hash tables: a dense output layer and lsh = 0 have none.",
+   view: (mode) => tablesView(section, mode)},
   {title: () => "Time by phase", modes: ["Time", "Share"],
    hint: "Wall time of the whole run; the widest part is what a faster run has to save on. Press a name to hide it.",
    none: "No run tells its phases yet.", view: (mode) => phaseView(section, mode)},

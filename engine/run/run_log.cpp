@@ -118,6 +118,19 @@ void RunLog::write(const EpochReport& report) {
                                   {"active_fraction", report.active_fraction},
                                   {"samples_per_second", report.samples_per_second},
                                   {"peak_rss_mb", peak_rss_mb()}};
+  if (report.sources) {
+    const ActiveSources& sources = *report.sources;
+    event["active_by_source"] = {{"labels", sources.labels},
+                                 {"tables", sources.tables},
+                                 {"frequency", sources.frequency},
+                                 {"uniform", sources.uniform}};
+  }
+  if (report.tables) {
+    const TableHealth& tables = *report.tables;
+    if (tables.recall) event["tables_recall_at_10"] = *tables.recall;
+    event["tables_in_full_buckets"] = tables.in_full;
+    event["tables_largest_bucket"] = tables.largest;
+  }
   if (report.ranks > 1) {
     event["ranks"] = report.ranks;
     event["bytes_sent"] = report.traffic.bytes_sent;
@@ -149,6 +162,8 @@ void RunLog::write(const TablesReport& report) {
           {"full_buckets", o.full_buckets},
           {"stored", o.stored},
           {"largest_bucket", o.largest_bucket},
+          {"filed", o.filed},
+          {"filed_in_full", o.filed_in_full},
           {"histogram", o.histogram}});
 }
 

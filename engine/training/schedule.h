@@ -2,21 +2,26 @@
 // settle (Chen et al., "SLIDE", MLSys 2020, section 3.1.3). Plain value, one a layer and kind.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace slide {
 
 class IntervalSchedule {
  public:
-  // The first event falls after `interval` steps, each gap is `growth` times the one before; 0 = never.
-  IntervalSchedule(std::uint32_t interval, double growth)
-      : gap_(interval), growth_(growth), next_(interval) {}
+  // The first event falls after `interval` steps, each gap is `growth` times the one before; 0 = never. From
+  // nothing, the first gaps are 8 steps and twice the one before, until they reach the interval.
+  IntervalSchedule(std::uint32_t interval, double growth, bool from_nothing = false)
+      : gap_(from_nothing ? std::min(interval, 8U) : interval),
+        interval_(interval),
+        growth_(growth),
+        next_(gap_) {}
 
   // True when an event falls due after `done` steps; then moves on to the next.
   bool due(std::uint64_t done) {
     if (gap_ <= 0 || double(done) < next_) return false;
     while (next_ <= double(done)) {
-      gap_ *= growth_;
+      gap_ = gap_ < interval_ ? std::min(2 * gap_, interval_) : gap_ * growth_;
       next_ += gap_;
     }
     return true;
@@ -27,6 +32,7 @@ class IntervalSchedule {
 
  private:
   double gap_;
+  double interval_;
   double growth_;
   double next_;
 };

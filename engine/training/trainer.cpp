@@ -127,7 +127,9 @@ Trainer::Trainer(const Config& config, TrainingRows train, const Dataset* test, 
   }
   for (const Layer& layer : network_.layers()) {
     const HashConfig& hash = layer.config().hash;
-    rehash_.emplace_back(layer.index() != nullptr ? hash.rehash_steps : 0, hash.interval_growth);
+    const bool from_nothing = start == nullptr && layer.config().init_scale == 0;
+    rehash_.emplace_back(layer.index() != nullptr ? hash.rehash_steps : 0, hash.interval_growth,
+                         from_nothing);
     rebuild_.emplace_back(layer.index() != nullptr ? hash.rebuild_steps : 0, hash.interval_growth);
   }
   train_seconds_ = phases_.setup = seconds_before + seconds_since(started_);
@@ -214,13 +216,14 @@ bool Trainer::finish_epoch(const TrainObserver& observer) {
   if (observer.epoch) {
     const double active = progress_.active / samples;
     observer.epoch({epoch, step_, progress_.loss / samples, train_seconds_, phases_, active,
-                    active / double(network_.labels()), samples / progress_.seconds, epoch * order_.size(),
-                    ranks_of(cluster_), cluster_ != nullptr ? cluster_->traffic() : Cluster::Traffic{}});
+                    active / double(network_.labels()), sources_of_epoch(), table_health(),
+                    samples / progress_.seconds, epoch * order_.size(), ranks_of(cluster_),
+                    cluster_ != nullptr ? cluster_->traffic() : Cluster::Traffic{}});
   }
+  report_tables(observer);
   const bool last = epoch == config_.train.epochs;
   const std::uint32_t every = config_.train.eval_every;
   if (!observer.eval || !(last || (every > 0 && epoch % every == 0))) return true;
-  report_tables(observer);
   if (validation_ != nullptr) observer.eval(validate(observer));
   if (test_ != nullptr) observer.eval(evaluate_now(*test_, observer));
   return config_.train.patience == 0 || without_better_ < config_.train.patience;
@@ -231,12 +234,32 @@ void Trainer::report_tables(const TrainObserver& observer) const {
   for (std::size_t l = 0; l < network_.layers().size(); ++l) {
     const lsh::NeuronIndex* index = network_.layers()[l].index();
     if (index == nullptr) continue;
-    lsh::Occupancy occupancy = index->occupancy();
-    for (std::size_t part = 1; part < network_.layers()[l].parts(); ++part)
-      occupancy.add(network_.layers()[l].index(part)->occupancy());
-    observer.tables(
-        {progress_.epoch, progress_.epoch * order_.size(), network_.number_in_config(l), occupancy});
+    observer.tables({progress_.epoch, progress_.epoch * order_.size(), network_.number_in_config(l),
+                     occupancy(network_.layers()[l])});
   }
+}
+
+lsh::Occupancy Trainer::occupancy(const Layer& layer) {
+  lsh::Occupancy sum = layer.index()->occupancy();
+  for (std::size_t part = 1; part < layer.parts(); ++part) sum.add(layer.index(part)->occupancy());
+  return sum;
+}
+
+std::optional<TableHealth> Trainer::table_health() const {
+  const Layer& output = network_.output();
+  if (output.index() == nullptr) return std::nullopt;
+  const lsh::Occupancy filled = occupancy(output);
+  return TableHealth{training_.table_recall(network_),
+                     double(filled.filed_in_full) / double(std::max<std::size_t>(filled.filed, 1)),
+                     double(filled.largest_bucket) / double(output.neurons(0).count)};
+}
+
+// Of a sample, mean over the epoch.
+std::optional<ActiveSources> Trainer::sources_of_epoch() const {
+  if (!network_.output().sampled()) return std::nullopt;
+  ActiveSources mean;
+  mean.add(progress_.sources, 1.0 / double(order_.size()));
+  return mean;
 }
 
 EvalReport Trainer::validate(const TrainObserver& observer) {
@@ -256,6 +279,7 @@ void Trainer::save(ByteWriter& out) const {
   out.put(progress_.samples);
   for (const double value : {progress_.loss, progress_.active, progress_.seconds, train_seconds_})
     out.put(value);
+  out.put(progress_.sources);
   out.put(phases_);
   out.put(step_);
   out.put(generation_);
@@ -280,6 +304,7 @@ void Trainer::load(ByteReader& in) {
   if (progress_.samples > labelled_.size()) in.refuse("more samples than the training data has");
   for (double* value : {&progress_.loss, &progress_.active, &progress_.seconds, &train_seconds_})
     *value = in.get<double>();
+  progress_.sources = in.get<ActiveSources>();
   phases_ = in.get<PhaseSeconds>();
   step_ = in.get<std::uint64_t>();
   if (step_ > total_steps_) in.refuse("more steps than the run has");
@@ -349,6 +374,7 @@ double Trainer::step(std::size_t first, std::size_t count) {
   // C: the hash tables follow the weights.
   follow_schedule();
   progress_.active += sums.active;
+  progress_.sources.add(sums.sources);
   stop_agreed_ = sums.stop;
   return sums.loss;
 }

@@ -31,18 +31,27 @@
 
 namespace slide {
 
+// How well the hash tables of the output layer do.
+struct TableHealth {
+  std::optional<double> recall;  // share found of the neurons that fire most for a few samples
+  double in_full = 0.0;          // share of the neurons in full buckets
+  double largest = 0.0;          // and in the largest bucket of a table
+};
+
 struct EpochReport {
-  std::uint32_t epoch = 0;          // from 1
-  std::uint64_t step = 0;           // steps so far
-  double loss = 0.0;                // mean over the epoch's samples
-  double train_seconds = 0.0;       // so far: everything but loading and evaluation
-  PhaseSeconds phases;              // of these
-  double active_mean = 0.0;         // neurons of the output layer active for a sample, mean over the epoch
-  double active_fraction = 0.0;     // of the output layer's neurons
-  double samples_per_second = 0.0;  // over the epoch
-  std::uint64_t samples = 0;        // trained on so far, in all epochs
-  int ranks = 1;                    // processes; of several, what this one has
-  Cluster::Traffic traffic;         // exchanged with the others so far
+  std::uint32_t epoch = 0;       // from 1
+  std::uint64_t step = 0;        // steps so far
+  double loss = 0.0;             // mean over the epoch's samples
+  double train_seconds = 0.0;    // so far: everything but loading and evaluation
+  PhaseSeconds phases;           // of these
+  double active_mean = 0.0;      // neurons of the output layer active for a sample, mean over the epoch
+  double active_fraction = 0.0;  // of the output layer's neurons
+  std::optional<ActiveSources> sources;  // of a sampled one, active for a sample by what chose them
+  std::optional<TableHealth> tables;     // of its hash tables
+  double samples_per_second = 0.0;       // over the epoch
+  std::uint64_t samples = 0;             // trained on so far, in all epochs
+  int ranks = 1;                         // processes; of several, what this one has
+  Cluster::Traffic traffic;              // exchanged with the others so far
 };
 
 struct EvalReport {
@@ -55,7 +64,7 @@ struct EvalReport {
   bool best = false;        // validation: the best so far
 };
 
-// The hash tables of one layer, when an evaluation is due.
+// The hash tables of one layer after an epoch.
 struct TablesReport {
   std::uint32_t epoch = 0;
   std::uint64_t samples = 0;  // trained on so far, in all epochs
@@ -167,6 +176,7 @@ class Trainer {
     std::uint32_t epoch = 1;
     std::uint64_t samples = 0;
     double loss = 0.0, active = 0.0;  // sums over these samples
+    ActiveSources sources;
     double seconds = 0.0;
   };
   void go_on_from(TrainedStart& start);
@@ -182,6 +192,9 @@ class Trainer {
   void follow_schedule();
   void load_schedules(ByteReader& in, std::vector<IntervalSchedule>& schedules) const;
   void report_tables(const TrainObserver& observer) const;
+  static lsh::Occupancy occupancy(const Layer& layer);
+  std::optional<ActiveSources> sources_of_epoch() const;
+  std::optional<TableHealth> table_health() const;
   EvalReport evaluate_now(const Dataset& data, const TrainObserver& observer) const;
   EvalReport validate(const TrainObserver& observer);
 

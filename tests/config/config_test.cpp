@@ -138,7 +138,7 @@ TEST(Config, OutOfRange) {
   EXPECT_EQ(error_of("[[layer]]\nsize = 4294967297\n"),
             "run.toml:2: 'layer.0.size' must be an integer in 0..2147483647, not 4294967297");
   EXPECT_EQ(error_of("[[layer]]\n[layer.hash]\nk = 33\n"),
-            "run.toml:3: 'layer.0.hash.k' must be an integer in 1..32, not 33");
+            "run.toml:3: 'layer.0.hash.k' must be an integer in 0..32, not 33");
   for (const std::string value : {"nan", "inf", "-0.1", "1.0"}) {
     EXPECT_EQ(error_of("[[layer]]\ndropout = " + value + "\n"),
               "run.toml:2: 'layer.0.dropout' must be a number in [0, 1), not " + value);
@@ -440,12 +440,9 @@ TEST(Rules, HashFamilies) {
             "dwta and "
             "minhash, not 12");
   EXPECT_EQ(error_of(kLayers, {"layer.1.hash.bin_size=12"}), "");
-  EXPECT_EQ(error_of(kLayers, {wta[0], wta[1], "layer.1.hash.asymmetric=true"}),
-            "--set layer.1.hash.asymmetric=true: 'layer.1.hash.asymmetric' must be false unless "
-            "'layer.1.hash.family' is simhash");
   EXPECT_EQ(error_of(kLayers, {"layer.1.hash.candidates=threshold", "layer.1.hash.threshold=25"}),
             "--set layer.1.hash.threshold=25: 'layer.1.hash.threshold' = 25 must not be above "
-            "'layer.1.hash.tables' = 24");
+            "'layer.1.hash.tables' = 16");
 }
 
 TEST(Rules, NetworksInParts) {

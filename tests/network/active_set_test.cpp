@@ -112,6 +112,18 @@ TEST(ActiveSet, MoreLabelsThanNegativeSamplesAllStay) {
   EXPECT_NEAR(set.correction.back(), std::log(100.0 / 2.0), 1e-6);
 }
 
+TEST(ActiveSet, ThePowerOfTheCorrectionWeakensWhatStandsForOthers) {
+  LayerConfig layer = sources(0, 20);
+  layer.logq_power = 0.5;
+  const ActiveSampler uniform(layer, kNeurons, {});
+  SamplerScratch scratch = uniform.make_scratch(nullptr, 1);
+  ActiveSet set;
+  uniform.select({}, nullptr, Rng(1, Purpose::kSampling), scratch, set);
+  EXPECT_NEAR(set.correction.back(), std::log(std::sqrt(double(kNeurons) / 20.0)), 1e-6);
+  EXPECT_EQ(set.sources.uniform, 20);
+  EXPECT_EQ(set.sources.labels + set.sources.tables + set.sources.frequency, 0);
+}
+
 TEST(ActiveSet, FillStopsWhenEveryNeuronIsActive) {
   const ActiveSampler sampler(sources(0, 1000), kNeurons, {});
   SamplerScratch scratch = sampler.make_scratch(nullptr, 1);

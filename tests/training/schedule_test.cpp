@@ -41,8 +41,15 @@ TEST(IntervalSchedule, GapsGrowGeometrically) {
   EXPECT_EQ(events({2, 1.5}, 17), (Steps{2, 5, 10, 17}));  // 2, 5, 9.5, 16.25: the first step not before each
 }
 
+TEST(IntervalSchedule, FromNothingTheFirstGapsAreShort) {
+  EXPECT_EQ(events({100, 1.0, true}, 400),
+            (Steps{8, 24, 56, 120, 220, 320}));  // gaps 8, 16, 32, 64, 100, 100
+  EXPECT_EQ(events({5, 2.0, true}, 40), (Steps{5, 15, 35}));
+  EXPECT_TRUE(events({0, 1.0, true}, 1000).empty());
+}
+
 TEST(IntervalSchedule, StateFollowsFromTheStepsDone) {
-  for (const IntervalSchedule& made : {IntervalSchedule(3, 1.0), {2, 1.3}, {0, 1.0}}) {
+  for (const IntervalSchedule& made : {IntervalSchedule(3, 1.0), {2, 1.3}, {0, 1.0}, {20, 1.3, true}}) {
     IntervalSchedule each = made;
     for (std::uint64_t done = 1; done <= 50; ++done) {
       each.due(done);

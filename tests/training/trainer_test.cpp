@@ -227,7 +227,7 @@ TEST(Training, ThePhasesAddUpToTheTrainingTime) {
   }
 }
 
-TEST(Training, TellsOfTheTablesWhenAnEvaluationIsDue) {
+TEST(Training, TellsOfTheTablesAfterEveryEpoch) {
   const Dataset data = make_data(wide_data());
   Config config = full_config({sampled(12, 4, 6), sampled(0, 10, 12)});
   config.train.eval_every = 2;
@@ -242,7 +242,53 @@ TEST(Training, TellsOfTheTablesWhenAnEvaluationIsDue) {
     EXPECT_EQ(buckets, config.layers[report.layer].hash.tables * 8U);
   };
   Trainer(config, data, nullptr).run(observer);
-  EXPECT_EQ(layers, (std::vector<std::size_t>{0, 1, 0, 1}));  // after epochs 2 and 3
+  EXPECT_EQ(layers, (std::vector<std::size_t>{0, 1, 0, 1, 0, 1}));
+}
+
+TEST(Training, TellsWhereActiveNeuronsComeFromAndWhatTablesFind) {
+  const Dataset data = make_data(wide_data());
+  for (const std::uint32_t shards : {1, 3}) {
+    Config config = full_config({dense(12), sampled(0, 12, 9)});
+    config.layers[1].frequency = 6;
+    config.train.shards = shards;
+    std::size_t reports = 0;
+    TrainObserver observer;
+    observer.epoch = [&](const EpochReport& report) {
+      ++reports;
+      ASSERT_TRUE(report.sources && report.tables && report.tables->recall);
+      const ActiveSources& sources = *report.sources;
+      EXPECT_NEAR(sources.labels + sources.tables + sources.frequency + sources.uniform, report.active_mean,
+                  1e-6);
+      EXPECT_GT(sources.labels, 0);
+      EXPECT_LE(sources.tables, 12);
+      EXPECT_LE(sources.frequency, 6);
+      EXPECT_NEAR(sources.uniform, 9, 1e-6);
+      EXPECT_GE(*report.tables->recall, 0);
+      EXPECT_LE(*report.tables->recall, 1);
+      EXPECT_GT(report.tables->largest, 0);
+      EXPECT_LE(report.tables->largest, 1);
+    };
+    Trainer(config, data, nullptr).run(observer);
+    EXPECT_EQ(reports, config.train.epochs);
+    config.layers[1].lsh = 0;
+    observer.epoch = [&](const EpochReport& report) { EXPECT_FALSE(report.tables); };
+    Trainer(config, data, nullptr).run(observer);
+  }
+}
+
+// Weights that are all 0 at first are followed after a few steps, whatever the interval.
+TEST(Training, TablesFollowWeightsThatWereAllZero) {
+  Config config = full_config({dense(12), sampled(0, 10, 12)});
+  config.layers[1].init_scale = 0;
+  config.layers[1].hash.rehash_steps = 100000;
+  config.train.batch_size = 16;
+  config.train.block_size = 16;
+  const Dataset data = make_data(wide_data());
+  Trainer trainer(config, data, nullptr);
+  ASSERT_TRUE(trainer.network().output().index()->blank());
+  ASSERT_GE(trainer.total_steps(), 8U);
+  trainer.run({});
+  EXPECT_FALSE(trainer.network().output().index()->blank());
 }
 
 // For a sharded layer, over all shards.

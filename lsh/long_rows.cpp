@@ -1,0 +1,87 @@
+#include "lsh/long_rows.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace slide::lsh {
+
+namespace {
+constexpr std::size_t kChosen = 512;
+constexpr std::size_t kChangedPart = 16;  // they are chosen again when one row in so many has changed
+constexpr std::uint32_t kShift = 16;      // lengths are told apart by their first 16 bits
+
+// Grows with the length; what is no number comes first.
+std::uint32_t class_of(float length2) {
+  return length2 > 0.0F && std::isfinite(length2) ? std::bit_cast<std::uint32_t>(length2) >> kShift : 0;
+}
+}  // namespace
+
+LongRows::LongRows(std::size_t rows)
+    : lengths2_(rows), places_(rows), counts_(std::size_t{1} << (32 - kShift)) {
+  ids_.reserve(chosen_of(rows));
+  note_places();
+}
+
+std::size_t LongRows::chosen_of(std::size_t rows) {
+  return std::min(rows, kChosen);
+}
+
+void LongRows::choose() {
+  changed_ = 0;
+  std::fill(counts_.begin(), counts_.end(), 0U);
+  for (const float length2 : lengths2_) ++counts_[class_of(length2)];
+  std::size_t room = chosen_of(lengths2_.size()), least = counts_.size() - 1;
+  while (least > 0 && counts_[least] <= room) room -= counts_[least--];  // `room` of the class `least`
+  ids_.clear();
+  for (std::size_t i = 0; i < lengths2_.size(); ++i) {
+    const std::size_t of = class_of(lengths2_[i]);
+    const bool taken = of > least || (of == least && room > 0);
+    room -= taken && of == least ? 1 : 0;
+    if (taken) ids_.push_back(static_cast<std::uint32_t>(i));
+  }
+  std::sort(ids_.begin(), ids_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t first = class_of(lengths2_[a]), second = class_of(lengths2_[b]);
+    return first != second ? first > second : a < b;
+  });
+  note_places();
+}
+
+void LongRows::note_places() {
+  std::fill(places_.begin(), places_.end(), kNone);
+  for (std::size_t i = 0; i < ids_.size(); ++i) places_[ids_[i]] = static_cast<std::uint16_t>(i);
+}
+
+void LongRows::follow(std::span<const std::uint32_t> ids, const float* lengths2) {
+  for (std::size_t i = 0; i < ids.size(); ++i) lengths2_[ids[i]] = lengths2[i];
+  changed_ += ids.size();
+  if (changed_ * kChangedPart >= lengths2_.size()) choose();
+}
+
+void LongRows::save(ByteWriter& out) const {
+  out.put_array(lengths2_.data(), lengths2_.size());
+  out.put_array(ids_.data(), ids_.size());
+  out.put(changed_);
+}
+
+void LongRows::load(ByteReader& in) {
+  in.get_array(lengths2_.data(), lengths2_.size(), "lengths of another number of rows");
+  in.get_vector(ids_);
+  changed_ = in.get<std::uint64_t>();
+  bool good = ids_.size() <= chosen_of(lengths2_.size());
+  for (const std::uint32_t id : ids_) good = good && id < lengths2_.size();
+  if (!good) in.refuse("impossible long rows");
+  note_places();
+}
+
+std::size_t LongRows::bytes() const {
+  return lengths2_.bytes() + places_.bytes() + (ids_.capacity() + counts_.size()) * sizeof(std::uint32_t);
+}
+
+double LongRows::bytes_of(std::size_t rows) {
+  return double(rows) * (sizeof(float) + sizeof(std::uint16_t)) +
+         double(chosen_of(rows)) * sizeof(std::uint32_t) +
+         double(std::size_t{1} << (32 - kShift)) * sizeof(std::uint32_t);
+}
+
+}  // namespace slide::lsh
