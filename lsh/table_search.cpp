@@ -123,6 +123,21 @@ QueryBlock pack_asking(const Search& search, const QueryBlock& block) {
   return asking;
 }
 
+// Hashes the samples that ask in all tables; a sparse vector asks without a second bucket.
+QueryBlock hash_asking(const Search& search, const QueryInput& input) {
+  QueryScratch& scratch = search.scratch;
+  if (input.block.xt != nullptr) {
+    const QueryBlock asking = pack_asking(search, input.block);
+    project_queries(search.functions, asking, scratch);
+    return asking;
+  }
+  std::iota(scratch.table_order.begin(), scratch.table_order.end(), 0U);
+  search.functions.hash_sparse(input.ids, input.values, scratch.table_order, scratch.hash,
+                               scratch.fingerprints.data());
+  std::fill_n(scratch.flips.begin(), search.tables.tables(), 0U);
+  return {nullptr, 0, 1, 1};
+}
+
 // scores[i*lanes + b] of candidate i.
 void score(const QueryBlock& block, QueryScratch& scratch) {
   const auto& k = kernels::active();
@@ -213,18 +228,9 @@ void find_for_sample(const Search& search, std::size_t sample, std::size_t lanes
 
 void find_search(const Search& search, const QueryInput& input, std::size_t wanted) {
   QueryScratch& scratch = search.scratch;
-  const bool scored =
-      input.block.xt != nullptr && (input.block.rows.fp32 != nullptr || input.block.rows.pairs != nullptr);
-  QueryBlock asking{nullptr, 0, 1, 1};
-  if (input.block.xt != nullptr) {
-    asking = pack_asking(search, input.block);
-    project_queries(search.functions, asking, scratch);
-  } else {
-    std::iota(scratch.table_order.begin(), scratch.table_order.end(), 0U);
-    search.functions.hash_sparse(input.ids, input.values, scratch.table_order, scratch.hash,
-                                 scratch.fingerprints.data());
-    std::fill_n(scratch.flips.begin(), search.tables.tables(), 0U);
-  }
+  const WeightRows& rows = input.block.rows;
+  const bool scored = input.block.xt != nullptr && (rows.fp32 != nullptr || rows.pairs != nullptr);
+  const QueryBlock asking = hash_asking(search, input);
   std::size_t buckets = 0;
   for (std::size_t b = 0; b < asking.samples; ++b) buckets = list_buckets(search, b, asking.lanes, buckets);
   scratch.found.clear();
@@ -240,10 +246,8 @@ void find_search(const Search& search, const QueryInput& input, std::size_t want
       if (!search.seen.contains(id)) scratch.found.push_back(id);
     }
     score(asking, scratch);
-    if (asking.lanes == 1)
-      rank_by_score<1>(1, scratch);
-    else
-      rank_by_score<kernels::kLaneMultiple>(asking.samples, scratch);
+    asking.lanes == 1 ? rank_by_score<1>(1, scratch)
+                      : rank_by_score<kernels::kLaneMultiple>(asking.samples, scratch);
     give_ranked(search, wanted);
   } else {
     search.out.insert(search.out.end(), scratch.found.begin(), scratch.found.end());
