@@ -85,16 +85,6 @@ void HashFunctions::scatter(const CentredRows& block, const std::uint8_t* blank,
   }
 }
 
-const float* fetch_row(const WeightRows& rows, std::size_t dim, std::size_t id, float* buffer) {
-  if (rows.fp32 != nullptr) return rows.fp32 + id * rows.stride;
-  if (rows.int8.q != nullptr) {
-    kernels::active().widen_int8(rows.int8, id, dim, buffer);
-    return buffer;
-  }
-  kernels::active().widen(rows.pairs + id * rows.stride, dim, buffer);
-  return buffer;
-}
-
 void pack_rows(const RowSet& set, std::size_t dim, float* buffer, float* packed) {
   const float* source = buffer;
   std::size_t stride = dim;

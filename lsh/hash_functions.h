@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/base/byte_io.h"
+#include "lsh/fetch_row.h"
 #include "lsh/hash_config.h"
 #include "lsh/query.h"
 #include "lsh/row_frame.h"
@@ -36,8 +37,6 @@ struct RowSet {
 
 constexpr std::size_t kRowLanes = 32;  // weight rows hashed at once
 
-// Row `id`, of `dim` weights, in fp32: where it lies, or widened into buffer[dim].
-const float* fetch_row(const WeightRows& rows, std::size_t dim, std::size_t id, float* buffer);
 // packed[k*kRowLanes + i] = weight k of the i-th of at most kRowLanes rows; lanes without a row keep what
 // they held. buffer[kRowLanes * dim] is working memory.
 void pack_rows(const RowSet& set, std::size_t dim, float* buffer, float* packed);

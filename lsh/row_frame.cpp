@@ -6,7 +6,7 @@
 
 #include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
-#include "lsh/hash_functions.h"
+#include "lsh/fetch_row.h"
 
 namespace slide::lsh {
 
@@ -20,26 +20,38 @@ std::size_t step_of(std::size_t count) {
 }
 }  // namespace
 
+// Calls use(task, number in the sample, row, bias) for the sampled rows of a task.
+template <class Use>
+void RowFrame::each_row(const Rows& all, std::size_t t, Use&& use) {
+  Task& task = tasks_[t];
+  task.row.resize(mean_.size());
+  const std::size_t end = std::min(all.size, (t + 1) * kSumRows);
+  for (std::size_t i = t * kSumRows; i < end; ++i) {
+    const float* row = fetch_row(all.rows, mean_.size(), i * all.step, task.row.data());
+    use(task, i, row, has_bias_ ? all.rows.bias[i * all.step] : 0.0F);
+  }
+}
+
 void RowFrame::fit(const WeightRows& rows, std::size_t count, int threads) {
-  const std::size_t step = step_of(count), size = (count + step - 1) / step, dim = mean_.size();
-  lengths2_.resize(size);
-  tasks_.resize((size + kSumRows - 1) / kSumRows);
+  const std::size_t step = step_of(count);
+  const Rows all{rows, step, (count + step - 1) / step};
+  lengths2_.resize(all.size);
+  tasks_.resize((all.size + kSumRows - 1) / kSumRows);
   has_bias_ = rows.bias != nullptr;
-  const auto bias_of = [&](std::size_t i) { return has_bias_ ? rows.bias[i * step] : 0.0F; };
-  const auto each = [&](std::size_t t, auto&& use) {
-    Task& task = tasks_[t];
-    task.row.resize(dim);
-    const std::size_t end = std::min(size, (t + 1) * kSumRows);
-    for (std::size_t i = t * kSumRows; i < end; ++i)
-      use(task, i, fetch_row(rows, dim, i * step, task.row.data()));
-  };
+  fit_mean(all, threads);
+  fit_length(all, threads);
+}
+
+// Summed by task, then in order: the same for all threads.
+void RowFrame::fit_mean(const Rows& all, int threads) {
+  const std::size_t dim = mean_.size();
   parallel_for(tasks_.size(), threads, [&](std::size_t t, int) {
     tasks_[t].sum.assign(dim, 0.0F);
     tasks_[t].bias = 0;
     tasks_[t].blank = true;
-    each(t, [&](Task& task, std::size_t i, const float* row) {
+    each_row(all, t, [&](Task& task, std::size_t, const float* row, float bias) {
       kernels::active().axpy(1.0F, row, dim, task.sum.data());
-      task.bias += bias_of(i);
+      task.bias += bias;
       task.blank = task.blank && kernels::active().dot(row, row, dim) == 0.0F;
     });
   });
@@ -47,21 +59,25 @@ void RowFrame::fit(const WeightRows& rows, std::size_t count, int threads) {
   double bias = 0;
   blank_ = true;
   for (const Task& task : tasks_) {
-    kernels::active().axpy(1.0F / static_cast<float>(size), task.sum.data(), dim, mean_.data());
+    kernels::active().axpy(1.0F / static_cast<float>(all.size), task.sum.data(), dim, mean_.data());
     bias += task.bias;
     blank_ = blank_ && task.blank;
   }
-  mean_bias_ = static_cast<float>(bias / double(size));
+  mean_bias_ = static_cast<float>(bias / double(all.size));
+}
+
+void RowFrame::fit_length(const Rows& all, int threads) {
+  const std::size_t dim = mean_.size();
   parallel_for(tasks_.size(), threads, [&](std::size_t t, int) {
-    each(t, [&](Task& task, std::size_t i, const float* row) {
+    each_row(all, t, [&](Task& task, std::size_t i, const float* row, float bias) {
       std::copy_n(row, dim, task.sum.data());
       kernels::active().axpy(-1.0F, mean_.data(), dim, task.sum.data());
-      const float b = bias_of(i) - mean_bias_;
+      const float b = bias - mean_bias_;
       const float length2 = kernels::active().dot(task.sum.data(), task.sum.data(), dim) + b * b;
       lengths2_[i] = std::isfinite(length2) ? length2 : 0.0F;
     });
   });
-  const auto at = lengths2_.begin() + static_cast<std::ptrdiff_t>(kShorter * double(size - 1));
+  const auto at = lengths2_.begin() + static_cast<std::ptrdiff_t>(kShorter * double(all.size - 1));
   std::nth_element(lengths2_.begin(), at, lengths2_.end());
   length2_ = *at;
 }

@@ -40,6 +40,15 @@ class RowFrame {
     double bias = 0;
     bool blank = true;
   };
+  struct Rows {  // `size` of them, each step-th
+    const WeightRows& rows;
+    std::size_t step, size;
+  };
+  template <class Use>
+  void each_row(const Rows& all, std::size_t t, Use&& use);
+  void fit_mean(const Rows& all, int threads);
+  void fit_length(const Rows& all, int threads);
+
   std::vector<float> mean_;
   float mean_bias_ = 0, length2_ = 0;
   bool has_bias_ = false, blank_ = true;

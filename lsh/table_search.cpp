@@ -15,10 +15,10 @@ namespace slide::lsh {
 
 namespace {
 
-constexpr std::size_t kProbes = 2;     // buckets of a table that a sample looks into
+constexpr std::size_t kProbed = 2;     // buckets of a table that a sample looks into
 constexpr std::size_t kScoredOf = 2;   // so many times the wanted neurons are scored, and of the longest rows
 constexpr std::size_t kMinFound = 32;  // neurons of one bucket only are taken while there are fewer
-constexpr std::size_t kBucketsAhead = 8;  // buckets whose ids are prefetched
+constexpr std::size_t kPrefetched = 8;  // buckets whose ids are prefetched
 
 // Neurons that are scored at most.
 std::size_t scored_of(const SearchSize& size) {
@@ -52,8 +52,8 @@ std::size_t count_ids(QueryScratch& scratch, std::size_t buckets) {
   std::uint32_t* repeated = scratch.repeated.data();
   std::size_t size = 0;
   for (std::size_t i = 0; i < buckets; ++i) {
-    if (i + kBucketsAhead < buckets) {
-      const std::span<const std::uint32_t> ahead = scratch.buckets[i + kBucketsAhead];
+    if (i + kPrefetched < buckets) {
+      const std::span<const std::uint32_t> ahead = scratch.buckets[i + kPrefetched];
       prefetch(ahead.data());
       prefetch(ahead.data() + kAlignment / sizeof(std::uint32_t));
     }
@@ -123,6 +123,21 @@ QueryBlock pack_asking(const Search& search, const QueryBlock& block) {
   return asking;
 }
 
+// Hashes the samples that ask in all tables; a sparse vector asks without a second bucket.
+QueryBlock hash_asking(const Search& search, const QueryInput& input) {
+  QueryScratch& scratch = search.scratch;
+  if (input.block.xt != nullptr) {
+    const QueryBlock asking = pack_asking(search, input.block);
+    project_queries(search.functions, asking, scratch);
+    return asking;
+  }
+  std::iota(scratch.table_order.begin(), scratch.table_order.end(), 0U);
+  search.functions.hash_sparse(input.ids, input.values, scratch.table_order, scratch.hash,
+                               scratch.fingerprints.data());
+  std::fill_n(scratch.flips.begin(), search.tables.tables(), 0U);
+  return {nullptr, 0, 1, 1};
+}
+
 // scores[i*lanes + b] of candidate i.
 void score(const QueryBlock& block, QueryScratch& scratch) {
   const auto& k = kernels::active();
@@ -178,7 +193,7 @@ void prepare_search(QueryScratch& scratch, const HashConfig& config, const HashF
   functions.prepare(scratch.hash, lanes);
   grow(scratch.fingerprints, functions.tables() * lanes);
   grow(scratch.flips, functions.tables() * lanes);
-  grow(scratch.buckets, functions.tables() * asking * kProbes);
+  grow(scratch.buckets, functions.tables() * asking * kProbed);
   grow(scratch.times, size.neurons);
   grow(scratch.repeated, size.neurons + 1);
   grow(scratch.histogram, scratch.buckets.size() + 1);
@@ -194,7 +209,7 @@ double search_scratch_bytes(const HashConfig& config, std::size_t dim, const Sea
   const auto scored = double(scored_of(size));
   return double(size.neurons) * (sizeof(std::uint16_t) + sizeof(std::uint32_t)) +
          double(config.tables) * double(2 * size.lanes) * sizeof(std::uint32_t) +
-         double(config.tables * kProbes * std::min<std::size_t>(asked, config.queries)) *
+         double(config.tables * kProbed * std::min<std::size_t>(asked, config.queries)) *
              (sizeof(std::span<const std::uint32_t>) + sizeof(std::uint32_t)) +
          scored * (2 * sizeof(std::uint32_t) + sizeof(std::uint64_t) + double(asked) * sizeof(float)) +
          double(size.lanes > kernels::kLaneMultiple ? dim * kernels::kLaneMultiple : 0) * sizeof(float);
@@ -213,18 +228,9 @@ void find_for_sample(const Search& search, std::size_t sample, std::size_t lanes
 
 void find_search(const Search& search, const QueryInput& input, std::size_t wanted) {
   QueryScratch& scratch = search.scratch;
-  const bool scored =
-      input.block.xt != nullptr && (input.block.rows.fp32 != nullptr || input.block.rows.pairs != nullptr);
-  QueryBlock asking{nullptr, 0, 1, 1};
-  if (input.block.xt != nullptr) {
-    asking = pack_asking(search, input.block);
-    project_queries(search.functions, asking, scratch);
-  } else {
-    std::iota(scratch.table_order.begin(), scratch.table_order.end(), 0U);
-    search.functions.hash_sparse(input.ids, input.values, scratch.table_order, scratch.hash,
-                                 scratch.fingerprints.data());
-    std::fill_n(scratch.flips.begin(), search.tables.tables(), 0U);
-  }
+  const WeightRows& rows = input.block.rows;
+  const bool scored = input.block.xt != nullptr && (rows.fp32 != nullptr || rows.pairs != nullptr);
+  const QueryBlock asking = hash_asking(search, input);
   std::size_t buckets = 0;
   for (std::size_t b = 0; b < asking.samples; ++b) buckets = list_buckets(search, b, asking.lanes, buckets);
   scratch.found.clear();
@@ -240,10 +246,8 @@ void find_search(const Search& search, const QueryInput& input, std::size_t want
       if (!search.seen.contains(id)) scratch.found.push_back(id);
     }
     score(asking, scratch);
-    if (asking.lanes == 1)
-      rank_by_score<1>(1, scratch);
-    else
-      rank_by_score<kernels::kLaneMultiple>(asking.samples, scratch);
+    asking.lanes == 1 ? rank_by_score<1>(1, scratch)
+                      : rank_by_score<kernels::kLaneMultiple>(asking.samples, scratch);
     give_ranked(search, wanted);
   } else {
     search.out.insert(search.out.end(), scratch.found.begin(), scratch.found.end());

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "lsh/candidates.h"
+#include "lsh/table_query.h"
 
 namespace slide::lsh {
 

@@ -286,11 +286,7 @@ std::vector<Field> layer_fields(LayerConfig& c) {
       {"logq_correction", flag(c.logq_correction),
        "sampled: drawn negatives stand for all neurons that were not drawn."},
       {"logq_power", real(c.logq_power, closed(0, 1)),
-       "logq_correction: exponent of the number of neurons that one sampled negative represents; below 1, "
-       "rare labels "
-       "are "
-       "pushed down less.",
-       "1.0"},
+       "logq_correction: exponent of the number of neurons that a sampled negative represents.", "1.0"},
       {"wide", flag(c.wide),
        "Last layer: sparse weights from the features of a label's samples and its hard negatives.", "false"},
       {"wide_features", count(c.wide_features, 1, kMax31),
@@ -324,11 +320,10 @@ std::vector<Field> hash_fields(HashConfig& c) {
       {"bin_size", count(c.bin_size, kMinBinSize, kMaxBinSize),
        "wta, dwta, minhash: values compared in one hash function, a power of 2."},
       {"range_pow", count(c.range_pow, 0, kMaxRangePow),
-       "A table has 2^range_pow buckets; 0 = as many as there are fingerprints."},
+       "A table has 2^range_pow buckets; 0 = as many as fingerprints."},
       {"bucket_capacity", count(c.bucket_capacity, 0, kMaxBucketCapacity),
-       "Neurons that one bucket holds at most; 0 = by the number of neurons."},
-      {"bucket_policy", choice(c.bucket_policy),
-       "What a full bucket keeps: the newest, or a uniform sample of all."},
+       "Neurons of a bucket; 0 = by the number of neurons."},
+      {"bucket_policy", choice(c.bucket_policy), "What a full bucket keeps: the newest, or a sample of all."},
       {"candidates", choice(c.candidates),
        "Choose candidates from tables in random order, by number of tables, from at least threshold tables, "
        "or by search: the best by score of those in most buckets."},
@@ -337,13 +332,11 @@ std::vector<Field> hash_fields(HashConfig& c) {
       {"topk_ratio", count(c.topk_ratio, 1, 65536), "minhash: the 1/ratio largest values are hashed."},
       {"asymmetric", flag(c.asymmetric), "simhash: transform for maximum inner product."},
       {"rehash_steps", count(c.rehash_steps, 0, kMax31),
-       "Steps between insertions of changed neurons again, 0 = never."},
+       "Steps between insertions of changed neurons, 0 = never."},
       {"rehash_share", real(c.rehash_share, above(0, 1)),
-       "Neurons inserted again at most, as a share of the row updates since the last time; the others wait.",
-       "1.0"},
+       "Neurons inserted again at most, as a share of row updates since then; others wait.", "1.0"},
       {"rebuild_steps", count(c.rebuild_steps, 0, kMax31), "Steps between new hash functions, 0 = never."},
-      {"interval_growth", real(c.interval_growth, closed(1, 100)),
-       "Each of these intervals is this many times the one before."},
+      {"interval_growth", real(c.interval_growth, closed(1, 100)), "Each interval, of the one before."},
   };
 }
 
