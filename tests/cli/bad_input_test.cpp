@@ -134,7 +134,7 @@ TEST_F(BadInputTest, TextForAModelOfFeatures) {
 TEST_F(BadInputTest, MarksAndLineEndsOfWindowsAreNoFault) {
   write_file(slide_.path("windows.txt"),
              "\xef\xbb\xbf"
-             "3 5 4\r\n0 0:1 1:2\r\n1,2 3:1\r\n3 4:0.5\r\n");
+             "3 5 4\r\n0 0:1 1:2\r\n1,2 3:1\r\n0,3 4:0.5\r\n");
   ASSERT_EQ(slide_.run(train({})).code, 0);
   const std::string model = read_file(slide_.path("out/model.slide"));
   for (const char* command : {"predict", "test"}) {

@@ -81,8 +81,8 @@ TEST_F(PipeTest, InspectedDataAreThoseOfTheFile) {
 
 TEST_F(PipeTest, ModelsAndTheirTests) {
   ASSERT_EQ(train({"--set", "layer.-1.wide=true"}).code, 0);
-  const Strings smaller = {"convert", "out",    "file.slide",    "--weights",
-                           "int8",    "--test", "data/test.txt", "--json", "--force"};
+  const Strings smaller = {"convert", "out",           "file.slide", "--weights", "int8",
+                           "--test",  "data/test.txt", "--json",     "--force"};
   const Outcome expected = slide_.run(smaller);
   ASSERT_EQ(expected.code, 0) << expected.err;
   Strings of_pipe = smaller;

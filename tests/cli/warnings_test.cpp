@@ -1,5 +1,5 @@
-// Inputs that are read otherwise than meant, from end to end: warned of once, by every command in the same way, refused
-// by
+// Inputs that are read otherwise than meant, from end to end: warned of once, by every command in the same
+// way, refused by
 // --strict, or read as they were meant.
 #include <gtest/gtest.h>
 

@@ -309,7 +309,8 @@ TEST(Config, LoadsFiles) {
 
 TEST(OldNames, AreReadInFilesAndOverridesAndTold) {
   const std::string path = ::testing::TempDir() + "old_names.toml";
-  std::ofstream(path) << "[data]\npairs = 5\n[[layer]]\n[[layer]]\nkind = \"sampled\"\nlogq_correction = true\n";
+  std::ofstream(path)
+      << "[data]\npairs = 5\n[[layer]]\n[[layer]]\nkind = \"sampled\"\nlogq_correction = true\n";
   const std::vector<std::string> overrides{"neighbours.companions=0.25", "layer.-1.wide_against=3",
                                            "loss.gradient_threshold=0.25"};
   const Config config = load_config(path, overrides);

@@ -41,7 +41,8 @@ class VectorsTest : public ::testing::Test {
     for (int i = 0; i < 15; ++i) samples += "0 0:1 4:2\n1 1:1 4:2\n2 2:1 5:2\n3 3:1 0:1\n";
     std::ofstream(folder_ / "data.txt") << samples;
     Config config = parse_config(
-        "[data]\ncrosses = 0\nidf_power = 0.5\n[train]\nepochs = 20\nthreads = 1\nbatch_size = 16\nblock_size "
+        "[data]\ncrosses = 0\nidf_power = 0.5\n[train]\nepochs = 20\nthreads = 1\nbatch_size = "
+        "16\nblock_size "
         "= 16\n"
         "[loss]\nkind = \"softmax\"\ngradient_threshold = 0\n[neighbours]\nshare = 0\n" +
             hidden + "[[layer]]\nkind = \"dense\"\nwide = false\n",

@@ -20,8 +20,8 @@ expect() {  # lines, folder/name, text
 
 expect 1 lsh/new.h '// Which rows are alike.'
 expect 1 lsh/new.h 'class AlikeLabels;'
-expect 1 lsh/new.h 'constexpr int kMaxRows = 3;'
-expect 1 lsh/new.h 'struct HardNegativeFeatures;'
+expect 1 lsh/new.h 'constexpr int kMostRows = 3;'
+expect 1 lsh/new.h 'struct NearMisses;'
 expect 1 lsh/new.h 'void go_on_from(int start);'
 expect 1 lsh/new.h '// Ends without a\n// word.'
 expect 1 lsh/new.h '// Best labels, soon: by bounds.'
@@ -30,7 +30,7 @@ expect 1 configs/new.md 'A training goes\non from a model.'
 expect 1 configs/new.toml '# of their likeness'
 expect 0 lsh/new.h '// Written as soon as it is known; some will be free soon.\n// The blender and the calendar say most.'
 expect 0 lsh/new.h 'constexpr int kMostly = 1, max_panel = 2;'
-expect 0 tests/new.cpp 'set("neighbours.cooccurrence=0.25");'
+expect 0 tests/new.cpp 'set("neighbours.companions=0.25");'
 expect 0 tests/new.cpp 'files.push_back("lenders");  // old name'
 
 tests/structure/words_test.sh "$work" > "$work/log" 2>&1 || true

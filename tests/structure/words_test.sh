@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Words that engine/GLOSSARY.md replaced stay out of identifiers, comments, help, messages, configurations and pages. Old
-# spellings that are still read may stand: `neighbours.cooccurrence`, `companions =`, and lines that end in the comment
+# spellings that are still read may stand: `neighbours.companions`, `companions =`, and lines that end in the comment
 # "old name".
 # Not searched: CHANGELOG.md and the last column of GLOSSARY.md.
 # Prints FILE:LINE for each and exits with 1.
@@ -54,7 +54,7 @@ tell_words() {  # file...
     }
     function tell(name) { print file ":" number ": " name ": " held; ++faults }
     function check(next_line,   own, text, pattern) {
-      if (held ~ /(^|[^A-Za-z0-9_])k(Most|Least)([^a-z]|$)/) tell("kMax, kMin")
+      if (held ~ /(^|[^A-Za-z0-9_])k(Most|Least)([^a-z]|$)/) tell("kMost, kLeast")
       own = " " in_words(unended(held)) " "
       text = own substr(in_words(next_line), 1, 40) " "
       for (pattern in names) {

@@ -11,7 +11,8 @@ namespace slide::test {
 
 inline Config small_config() {
   return parse_config(
-      "[data]\ncrosses = 0\n[train]\nepochs = 1\nbatch_size = 32\nblock_size = 16\n[optimizer]\nlearning_rate "
+      "[data]\ncrosses = 0\n[train]\nepochs = 1\nbatch_size = 32\nblock_size = "
+      "16\n[optimizer]\nlearning_rate "
       "= 0.0001\n"
       "[loss]\nkind = \"softmax\"\ngradient_threshold = 0\n[neighbours]\nshare = 0\n[[layer]]\nsize = 8\n"
       "[[layer]]\ninit_scale = 1\nlsh = 0\nuniform = 12\nlogq_correction = true\nwide = false\n"
