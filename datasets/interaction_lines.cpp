@@ -137,7 +137,7 @@ void split_log_line(std::string_view line, const LogLayout& layout, LogLine& res
 }
 
 bool looks_like_log(std::string_view text) {
-  constexpr std::size_t kMinLines = 2;
+  constexpr std::size_t kMinLogLines = 2;
   const std::size_t end = text.rfind('\n');
   if (end == std::string_view::npos) return false;
   const std::string_view lines = text.substr(0, end + 1);

@@ -68,16 +68,16 @@ std::string extra_fault(const CLI::App& sub) {
 }  // namespace
 
 std::vector<std::string> arguments_of(int argc, char** argv) {
-  std::vector<std::string> words;
+  std::vector<std::string> arguments;
   bool behind_set = false;  // all words since --set were keys
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    const bool value = !words.empty() && words.back() == "--set";
-    if (behind_set && !value && is_assignment(word)) words.emplace_back("--set");
+    const bool value = !arguments.empty() && arguments.back() == "--set";
+    if (behind_set && !value && is_assignment(word)) arguments.emplace_back("--set");
     behind_set = word == "--set" || word.starts_with("--set=") || (behind_set && is_assignment(word));
-    words.push_back(word);
+    arguments.push_back(word);
   }
-  return words;
+  return arguments;
 }
 
 std::string nearest_command(const CLI::App& app, std::string_view name) {
