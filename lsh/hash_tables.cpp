@@ -236,7 +236,7 @@ void HashTables::save(ByteWriter& out) const {
   out.put_array(fingerprints_.data(), fingerprints_.size());
   std::vector<std::uint32_t> entries;
   for (const Table& table : tables_) {
-    entries.assign(table.used, 0);  // unused entries are not in the file
+    entries.assign(table.used, 0);  // entries of no bucket and no free list stay 0
     for (const Bucket& bucket : table.buckets)
       std::copy_n(table.entries.data() + bucket.begin, bucket.stored, entries.data() + bucket.begin);
     for (std::uint32_t at : table.free) {
@@ -266,7 +266,7 @@ void HashTables::load(ByteReader& in) {
   }
 }
 
-// Throws Error where a bucket, a free chunk or a fingerprint is out of range.
+// Refuses buckets, free chunks and fingerprints out of range.
 void HashTables::check(const Table& table, std::size_t index, const ByteReader& in) const {
   bool good = true;
   for (const Bucket& bucket : table.buckets) {

@@ -74,7 +74,7 @@ class HashTables {
   // Moves neuron ids[i] to fingerprint fresh[table*ids.size() + i], if it differs. Parallel over tables.
   void move(std::span<const std::uint32_t> ids, const std::uint32_t* fresh, int threads);
 
-  // The whole state. load() throws Error for tables of other sizes and for invalid contents.
+  // The whole state. load() refuses tables of other sizes and invalid contents.
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

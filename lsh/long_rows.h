@@ -2,7 +2,7 @@
 // "Norm-Ranging LSH for Maximum Inner Product Search"), so the search policy always scores them. Their number
 // is at most 512 for any layer.
 //
-// Invariant: ids() are distinct, by falling norm as of the last choose().
+// Invariant: ids() are distinct, by falling norm (16 bits of it) as of the last choose().
 // Thread safety: choose(), follow() and load() run alone; const calls run in parallel.
 #pragma once
 

@@ -63,7 +63,7 @@ class NeuronIndex {
   // A scratch with which no query allocates, for blocks of up to `lanes` columns and up to `wanted` neurons.
   QueryScratch make_scratch(std::size_t lanes, std::size_t wanted = 0) const;
 
-  // The whole state. load() throws Error for an index of other sizes.
+  // The whole state. load() refuses an index of other sizes.
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 
