@@ -163,7 +163,7 @@ bool looks_like_log(std::string_view text) {
       behind_header = rest;
     }
   }
-  if (count < kMinLines) return false;
+  if (count < kMinLogLines) return false;
   return header_fields != header.size() || (all_same && contradicts(header, behind_header));
 }
 

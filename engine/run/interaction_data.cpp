@@ -107,8 +107,9 @@ void join_items(Items& items) {
   std::ranges::sort(items, [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : a.second > b.second;
   });
-  const auto repeated = std::ranges::unique(items, {}, &Items::value_type::first);
-  items.erase(repeated.begin(), repeated.end());
+  const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+  items.erase(std::unique(items.begin(), items.end(), same),
+              items.end());  // Clang 14 knows no std::ranges::unique
 }
 
 }  // namespace
