@@ -34,8 +34,9 @@ struct HashConfig {
   double interval_growth = 1.4;     // ratio of an interval to the one before (the paper's decay)
 };
 
-// `config` with values for k, range_pow and bucket_capacity where they are 0: some tens of neurons in a
-// bucket on average, and capacity for a multiple of that.
+// `config` with values for k, range_pow and bucket_capacity where they are 0: 16 to 32 neurons in a bucket on
+// average (fewer below 4,096 neurons, more with over 2^23: a fingerprint has at most 18 bits), and capacity
+// for at least four times the mean.
 HashConfig sized_for(HashConfig config, std::size_t neurons);
 
 // Limits of single settings. k, range_pow and bucket_capacity may also be 0 (sized_for()); others without a
