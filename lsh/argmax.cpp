@@ -9,8 +9,8 @@ namespace slide::lsh {
 
 namespace {
 
-// An integer that orders like the value; both zeros become 0. Integers, because compilers vectorise their
-// comparisons and selections for every instruction set.
+// An integer with the order of the float; both zeros become 0. Compilers vectorise integer comparisons and
+// selections for every instruction set.
 std::int32_t order_key(float value) {
   const auto bits = std::bit_cast<std::int32_t>(value + 0.0F);
   return bits ^ ((bits >> 31) & 0x7fffffff);
@@ -21,7 +21,7 @@ std::int32_t mask(bool condition) {
   return -static_cast<std::int32_t>(condition);
 }
 
-// kLanes lanes from xt on.
+// argmax_lanes() of kLanes columns from xt on.
 template <bool kSkipZeros, std::size_t kLanes>
 void argmax(const float* xt, std::size_t lanes, const std::uint32_t* features, std::size_t width,
             std::uint32_t* where) {

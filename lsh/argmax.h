@@ -1,4 +1,5 @@
-// The comparison inside winner-take-all hashing, for all lanes of a block at once.
+// The argmax of winner-take-all hashing, for all columns of a block at once. Pure function, safe from any
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +7,10 @@
 
 namespace slide::lsh {
 
-inline constexpr std::uint32_t kNowhere = UINT32_MAX;  // position of the largest of no values
+inline constexpr std::uint32_t kNowhere = UINT32_MAX;  // position of the maximum of an empty set
 
-// where[b] = i of the largest xt[features[i]*lanes + b], i < width, the first of equals. With `skip_zeros`
-// zeros are not looked at: where[b] is kNowhere when there is nothing else. Lanes as in QueryBlock.
+// where[b] = argmax over i < width of xt[features[i]*lanes + b]; ties: the lowest i. `skip_zeros` ignores
+// zeros; where[b] is kNowhere for columns of zeros only. Layout as in QueryBlock. O(width * lanes).
 void argmax_lanes(const float* xt, std::size_t lanes, const std::uint32_t* features, std::size_t width,
                   bool skip_zeros, std::uint32_t* where);
 

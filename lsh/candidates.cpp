@@ -10,8 +10,8 @@ namespace slide::lsh {
 
 namespace {
 
-constexpr std::size_t kFirstGroup = 2;    // tables hashed at once: often the first two give enough,
-constexpr std::size_t kLargestGroup = 8;  // else the groups grow
+constexpr std::size_t kFirstGroup = 2;    // tables hashed together: the first two often suffice,
+constexpr std::size_t kLargestGroup = 8;  // later groups double
 
 // fingerprints[i*lanes + b] for tables[i].
 void hash(const Search& search, const QueryInput& input, std::span<const std::uint32_t> tables,
@@ -23,13 +23,13 @@ void hash(const Search& search, const QueryInput& input, std::span<const std::ui
   }
 }
 
-// Fair share of `left` for the next of `takers`.
+// Equal share of `left` for the next of `takers` samples.
 std::size_t fair_share(std::size_t left, std::size_t takers) {
   return (left + takers - 1) / takers;
 }
 
-// Every sample takes its share from its bucket of one table, from a random entry on. Returns how many they
-// took.
+// Each sample takes its share from its bucket of one table, starting at a random entry. Returns the number of
+// ids taken.
 std::size_t take_from_table(const Search& search, std::size_t table, const std::uint32_t* fingerprints,
                             std::size_t samples, std::size_t wanted, Rng& rng) {
   std::uint32_t* starts = search.scratch.starts.data();
@@ -56,7 +56,7 @@ std::size_t take_from_table(const Search& search, std::size_t table, const std::
   return wanted - left;
 }
 
-// Swaps a random permutation's next `count` tables into order[begin, begin + count).
+// order[begin, begin + count) = the next `count` tables of a random permutation (Fisher-Yates).
 void draw_tables(std::vector<std::uint32_t>& order, std::size_t begin, std::size_t count, Rng& rng) {
   for (std::size_t i = begin; i < begin + count; ++i) {
     std::swap(order[i], order[i + rng.below(static_cast<std::uint32_t>(order.size() - i))]);
@@ -99,7 +99,7 @@ void for_each_entry(const Search& search, const QueryInput& input, std::size_t s
   }
 }
 
-// Counts in how many (sample, table) buckets each id is. Returns how many ids are in scratch.counted.
+// counts[id] = number of (sample, table) buckets with the id. Returns the number of ids in scratch.counted.
 std::size_t count_all(const Search& search, const QueryInput& input) {
   std::uint32_t* counts = search.scratch.counts.data();
   std::uint32_t* counted = search.scratch.counted.data();
@@ -118,7 +118,7 @@ void reset_counts(QueryScratch& scratch, std::size_t counted) {
   for (std::size_t i = 0; i < counted; ++i) scratch.counts[scratch.counted[i]] = 0;
 }
 
-// The largest count that at least `wanted` of the unseen counted ids reach, 1 if there is none.
+// The largest count reached by at least `wanted` counted ids that are not in `seen`; 1 if there is none.
 std::uint32_t cutoff_count(const Search& search, std::size_t counted, std::size_t wanted) {
   const QueryScratch& scratch = search.scratch;
   std::vector<std::uint32_t>& histogram = search.scratch.histogram;
@@ -177,7 +177,7 @@ std::size_t take_frequent(const Search& search, const QueryInput& input, std::si
   return taken;
 }
 
-// First by fair shares; what is still wanted then goes to samples in order.
+// First by equal shares; then the rest from the samples in order.
 void find_threshold(const Search& search, const QueryInput& input, std::size_t wanted) {
   hash_all(search, input);
   const std::size_t samples = input.samples();

@@ -1,6 +1,6 @@
-// The candidate policies: which of the neurons in the buckets of a query become active (Chen et al. 2020,
-// "SLIDE: In Defense of Smart Algorithms over Hardware Acceleration", section 4: vanilla, topk, hard
-// thresholding). Const; thread-safe with one scratch a thread.
+// The candidate policies: which neurons in the buckets of a query become active. vanilla, topk and threshold
+// are those of Chen et al. 2020, "SLIDE: In Defense of Smart Algorithms over Hardware Acceleration", section
+// 4; search is in table_search.h. Const; thread-safe with one scratch per thread.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,13 @@
 
 namespace slide::lsh {
 
-// Sizes `scratch` for queries of up to that size under the policy of `config`.
+// Allocates `scratch` for queries up to `size` under the policy of `config`; no later query allocates.
 void prepare_query(QueryScratch& scratch, const HashConfig& config, const HashFunctions& functions,
                    const SearchSize& size);
 
-// Appends up to `wanted` ids that are not in `seen` to `out`, by the policy of search.config; puts them in
-// `seen`.
+// Appends up to `wanted` distinct ids, none of them in search.seen, to search.out, by the policy of
+// search.config; inserts them into search.seen. `rng` orders tables. Linear in the entries of the buckets
+// read.
 void find_candidates(const Search& search, const QueryInput& input, std::size_t wanted, Rng& rng);
 
 }  // namespace slide::lsh

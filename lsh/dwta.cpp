@@ -20,7 +20,7 @@ void Dwta::prepare(HashScratch& scratch, std::size_t lanes) const {
   prepare_rows(scratch);
 }
 
-// Code that lane `lane` of the block borrows for its empty bin.
+// Densification: the code that column `lane` borrows for the empty bin `bin`.
 std::uint32_t Dwta::borrowed_code(const QueryBlock& block, std::size_t lane, std::size_t bin) const {
   for (std::uint32_t attempt = 0; attempt < FeatureBins::kAttempts; ++attempt) {
     const auto features = bins_.features(bins_.donor(bin, attempt));

@@ -1,7 +1,7 @@
-// Densified winner-take-all hashing (Chen and Shrivastava 2018): permutations cut the features into bins, one
-// a hash function; the code is the position of the bin's largest value. Zeros are absent values; a bin with
-// nothing else borrows the code of another one. Equal values: the first position wins. A zero vector gets
-// code 0.
+// Densified winner-take-all hashing, DWTA (Chen and Shrivastava 2018): permutations cut the features into
+// bins, one bin per hash function; the code is the position of the bin's maximum. Zeros count as absent; an
+// empty bin borrows the code of another bin. Ties: the lowest position. The zero vector has code 0. Thread
+// safety as in HashFunctions.
 #pragma once
 
 #include "lsh/feature_bins.h"

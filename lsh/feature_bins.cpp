@@ -25,7 +25,7 @@ void FeatureBins::draw(Rng rng) {
   std::fill(places_.begin(), places_.end(), kUnused);
   std::vector<std::uint32_t> order(dim_);
   std::iota(order.begin(), order.end(), 0U);
-  const std::size_t whole_bins = dim_ / width_ * width_;  // features of one permutation that fill whole bins
+  const std::size_t whole_bins = dim_ / width_ * width_;  // features of a permutation in complete bins
   for (std::size_t p = 0; p < permutations_; ++p) {
     for (std::size_t i = dim_ - 1; i > 0; --i) {
       std::swap(order[i], order[rng.below(static_cast<std::uint32_t>(i + 1))]);

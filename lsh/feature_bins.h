@@ -1,10 +1,10 @@
-// Random permutations of the features, cut into bins, one bin a hash function: the common ground of the
-// densified one-permutation families (DWTA, MinHash). One permutation gives many bins, so hashing a vector
-// reads each of its values about once, not once a hash function.
+// Random permutations of the features, cut into bins, one bin per hash function: shared by the densified
+// one-permutation families (DWTA, MinHash). One permutation gives many bins, so hashing a vector reads each
+// of its values about once, not once per hash function.
 //
-// With more features than bins * bin_size a bin holds more than bin_size of them and several positions share
-// a code, so that long sparse vectors are seen whole (but for a remainder of less than one feature a
-// bin). Immutable but for draw(); const calls are thread-safe.
+// With more than bins * bin_size features, a bin holds more than bin_size features and several positions
+// share a code: all features take part, except a remainder of less than one feature per bin. Invariant:
+// immutable between calls of draw(). Const calls are thread-safe; draw() runs alone.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,7 @@ class FeatureBins {
   // `bins` bins over features [0, dim), codes in [0, bin_size).
   FeatureBins(std::size_t bins, std::size_t bin_size, std::size_t dim);
 
+  // New permutations. O(dim * permutations).
   void draw(Rng rng);
 
   std::size_t bins() const { return bins_; }
@@ -28,7 +29,7 @@ class FeatureBins {
   std::span<const std::uint32_t> features(std::size_t bin) const {
     return {features_.data() + bin * width_, width_};
   }
-  // Calls visit(bin, position in the bin) for each bin that `feature` is in.
+  // Calls visit(bin, position in the bin) for each bin of `feature`.
   template <class F>
   void for_each_bin(std::uint32_t feature, F&& visit) const {
     for (std::size_t p = 0; p < permutations_; ++p) {
@@ -36,22 +37,23 @@ class FeatureBins {
       if (place != kUnused) visit(place / width_, static_cast<std::uint32_t>(place % width_));
     }
   }
-  // Code of a position: itself, or its lowest digit where the bin is wider than bin_size, so that all codes
-  // are equally likely (as in b-bit minwise hashing, Li and Koenig 2010).
+  // Code of a position: the position modulo bin_size, all codes equally likely (as in b-bit minwise hashing,
+  // Li and Koenig 2010).
   std::uint32_t code(std::uint32_t position) const {
     return static_cast<std::uint32_t>(position < bin_size_ ? position : position % bin_size_);
   }
 
-  // Densification: the bin an empty `bin` borrows from at the given attempt, by a 2-universal hash function
-  // of both (Shrivastava 2017; multiply-shift by Dietzfelbinger 1996). It may be empty itself: try again.
+  // Densification: the bin that the empty `bin` borrows from at this attempt, by a 2-universal hash function
+  // of both (Shrivastava 2017; multiply-shift by Dietzfelbinger 1996). It may be empty too: try the next
+  // attempt.
   static constexpr std::uint32_t kAttempts = 64;
   std::size_t donor(std::size_t bin, std::uint32_t attempt) const {
     const std::uint64_t key = bin * kAttempts + attempt;
     return ((multiplier_ * key + offset_) >> 32) * bins_ >> 32;
   }
 
-  // Fingerprint of one table from positions by bin (kNowhere: empty): K codes of `bits` bits, empty bins
-  // borrow.
+  // Fingerprint of one table: K codes of `bits` bits from positions[bin] (kNowhere: an empty bin, which
+  // borrows).
   std::uint32_t pack(const std::uint32_t* positions, std::size_t table, std::size_t k,
                      std::uint32_t bits) const;
 

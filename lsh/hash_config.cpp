@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kMaxFunctions = 1U << 20;  // K * L
 constexpr std::uint32_t kLogBucket = 5;            // 2^4 to 2^5 neurons in a bucket on average
 constexpr std::uint32_t kMaxChosenBits = 18;       // of a fingerprint
-// Of few neurons the longest rows, which are scored always, are a large part, and no bucket is to hold many.
+// With few neurons the longest rows, which are always scored, are a large part; buckets stay small.
 constexpr std::size_t kFewNeurons = 4096;
 constexpr std::uint32_t kBitsOfFew = 14;
 constexpr std::size_t kMinChosenCapacity = 64;

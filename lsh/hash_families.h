@@ -1,4 +1,4 @@
-// The families of hash functions by their name in a configuration. Safe from any thread.
+// Factory of hash function families by their name in a configuration. Safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace slide::lsh {
 
-// The family that `config` names, generation 0 drawn, for vectors of `dim` values. Throws InputError for
-// impossible settings.
+// The family of config.family for vectors of `dim` values, with the functions of generation 0. Throws
+// InputError for invalid settings.
 std::unique_ptr<HashFunctions> make_hash_functions(const HashConfig& config, std::size_t dim,
                                                    std::uint64_t seed);
 

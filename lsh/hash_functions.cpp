@@ -13,7 +13,7 @@
 namespace slide::lsh {
 
 namespace {
-constexpr std::size_t kWidestPacked = 8192;  // rows longer than this are hashed one by one, where they lie
+constexpr std::size_t kWidestPacked = 8192;  // longer rows are hashed one by one, in place
 }
 
 HashFunctions::HashFunctions(const HashConfig& config, std::size_t dim, std::uint64_t seed)
@@ -52,7 +52,7 @@ void HashFunctions::hash_probes(const QueryBlock& block, HashScratch& scratch, s
   std::fill_n(flips, tables() * block.lanes, 0U);
 }
 
-// Takes the mean off the rows and puts their biases behind them; blank[b]: whether the weights were all 0.
+// Subtracts the mean, appends the biases, computes norms2; blank[b]: all weights of row b are 0.
 void HashFunctions::centre(const CentredRows& block, std::uint8_t* blank, float* norms2) const {
   const std::size_t lanes = block.lanes;
   std::array<float, kRowLanes> sizes{};
@@ -101,7 +101,7 @@ void pack_rows(const RowSet& set, std::size_t dim, float* buffer, float* packed)
   kernels::active().transpose(source, stride, set.count, dim, kRowLanes, packed);
 }
 
-// Asks for the next rows while these are hashed.
+// Prefetches the next rows while the current ones are hashed.
 void HashFunctions::prefetch_rows(const RowSet& set, std::size_t begin, std::size_t count) const {
   const WeightRows& rows = set.rows;
   const bool int8 = rows.int8.q != nullptr, bf16 = rows.pairs != nullptr;

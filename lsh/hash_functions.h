@@ -1,11 +1,11 @@
-// One family of locality-sensitive hash functions: K for each of L tables. Turns vectors into fingerprints (K
-// codes packed, code j in bits [j*bits, (j+1)*bits)), so that similar vectors often share a fingerprint.
+// A family of locality-sensitive hash functions, K for each of L tables. Maps vectors to fingerprints: K
+// packed codes, code j in bits [j*bits, (j+1)*bits). Similar vectors often share a fingerprint.
 //
-// A vector has one fingerprint a table, whichever way it comes in: as lane of a block, as weight row, as
-// sparse vector. (SimHash: up to the rounding of a projection that is zero within a few ulp.) That holds
-// until fit(): from then on rows are hashed centred (row_frame.h), which moves no neuron before another. Rows
-// whose weights are all 0 tell nothing: each is filed under a fingerprint of its own, by its id. Hashing is
-// const and thread-safe with one scratch a thread; draw() and fit() are not.
+// Invariants: a vector has the same fingerprint in a table as column of a block, as weight row and as sparse
+// vector (SimHash: except projections that are zero within a few ulp). After fit(), rows are hashed centred
+// (row_frame.h), which keeps the order of their inner products with a query. Rows of zeros get a
+// pseudo-random fingerprint by id. Thread safety: hashing is const and thread-safe with one scratch per
+// thread; draw(), fit() and load() run alone.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,7 @@
 
 namespace slide::lsh {
 
-// Some rows of a weight matrix: `count` ids, or the `count` consecutive rows from `first` on when ids is
-// null.
+// `count` rows of a weight matrix: those of ids[0, count), or consecutive ones from `first` when ids is null.
 struct RowSet {
   WeightRows rows;
   const std::uint32_t* ids = nullptr;
@@ -35,10 +34,10 @@ struct RowSet {
   }
 };
 
-constexpr std::size_t kRowLanes = 32;  // weight rows hashed at once
+constexpr std::size_t kRowLanes = 32;  // weight rows hashed together
 
-// packed[k*kRowLanes + i] = weight k of the i-th of at most kRowLanes rows; lanes without a row keep what
-// they held. buffer[kRowLanes * dim] is working memory.
+// packed[k*kRowLanes + i] = weight k of row i of `set`, i < set.count <= kRowLanes; other columns are
+// unchanged. buffer[kRowLanes * dim] is working memory. O(dim * count).
 void pack_rows(const RowSet& set, std::size_t dim, float* buffer, float* packed);
 
 class HashFunctions {
@@ -48,27 +47,27 @@ class HashFunctions {
   HashFunctions(const HashFunctions&) = delete;
   HashFunctions& operator=(const HashFunctions&) = delete;
 
-  // Draws the functions of `generation`; the same seed and generation give the same functions.
+  // Samples the functions of `generation`. Deterministic in (seed, generation).
   virtual void draw(std::uint64_t generation) = 0;
-  // Learns from `count` rows what their hashing is relative to.
+  // Fits mean and length (RowFrame) to `count` rows.
   void fit(const WeightRows& rows, std::size_t count, int threads) { frame_.fit(rows, count, threads); }
-  // What fit() learnt.
+  // The state of fit().
   void save(ByteWriter& out) const { frame_.save(out); }
   void load(ByteReader& in) { frame_.load(in); }
   const RowFrame& frame() const { return frame_; }
-  // Sizes `scratch` for blocks of up to `lanes` samples.
+  // Allocates `scratch` for blocks of up to `lanes` columns.
   virtual void prepare(HashScratch& scratch, std::size_t lanes) const = 0;
 
-  // fingerprints[i*lanes + b]: lane b of the block in tables[i]. Only lanes of samples mean anything.
-  // block.inner == dim().
+  // fingerprints[i*lanes + b] = column b in tables[i]; columns from block.samples on are undefined.
+  // block.inner == dim(). SimHash: O(dim * K * tables * lanes).
   virtual void hash_block(const QueryBlock& block, std::span<const std::uint32_t> tables,
                           HashScratch& scratch, std::uint32_t* fingerprints) const = 0;
-  // fingerprints[i]: the vector in tables[i]. ids ascending, below dim(); features not named are zero.
+  // fingerprints[i] = the sparse vector in tables[i]. ids ascending, below dim().
   virtual void hash_sparse(std::span<const std::uint32_t> ids, std::span<const float> values,
                            std::span<const std::uint32_t> tables, HashScratch& scratch,
                            std::uint32_t* fingerprints) const = 0;
-  // hash_block in all tables. flips[t*lanes + b] has the bit set alone that is the least certain one of that
-  // fingerprint, or is 0 where the family knows none.
+  // hash_block() in all tables. flips[t*lanes + b]: the mask of the least certain bit of that fingerprint,
+  // for multi-probe; 0 where the family has none.
   virtual void hash_probes(const QueryBlock& block, HashScratch& scratch, std::uint32_t* fingerprints,
                            std::uint32_t* flips) const;
   // fingerprints[t*stride + i]: row i in table t, for all tables; norms2[i], unless nullptr: its squared
@@ -85,19 +84,19 @@ class HashFunctions {
   std::uint32_t bits() const { return bits_; }
 
  protected:
-  static constexpr std::size_t kTail = 17;  // places behind a centred row: its bias, and what fills it up
+  static constexpr std::size_t kTail = 17;  // values behind a centred row: its bias and its padding
 
-  // Weight rows, centred: xt[(dim + kTail) * lanes]; place `dim` is the bias, the others are the callee's.
+  // Centred weight rows: xt[dim + kTail][lanes]; row `dim` of xt is the bias, the callee writes the padding.
   struct CentredRows {
     float* xt;
     std::size_t lanes;
     RowSet rows;
-    const float* norms2;  // squared lengths, bias and all
+    const float* norms2;  // squared lengths, bias included
   };
-  // As hash_block over all tables.
+  // hash_block() of centred rows, in all tables.
   virtual void hash_centred(const CentredRows& block, HashScratch& scratch,
                             std::uint32_t* fingerprints) const;
-  // Sizes what hash_rows needs.
+  // Allocates what hash_rows() needs.
   void prepare_rows(HashScratch& scratch) const;
 
   std::uint64_t seed() const { return seed_; }
@@ -117,7 +116,7 @@ class HashFunctions {
   std::vector<std::uint32_t> all_tables_;
 };
 
-// 32 bits that look random, of a neuron's id and another number.
+// A hash of (id, number) with avalanche, 32 bits.
 inline std::uint32_t scattered(std::size_t id, std::uint32_t number) {
   std::uint32_t h = static_cast<std::uint32_t>(id) * 0x9e3779b1U + number * 0x85ebca77U;
   h = (h ^ (h >> 15)) * 0x85ebca77U;
@@ -125,7 +124,7 @@ inline std::uint32_t scattered(std::size_t id, std::uint32_t number) {
   return h ^ (h >> 16);
 }
 
-// Grows `v` to at least `size` elements, the contents of no matter; never shrinks: repeated calls allocate
+// Grows `v` to at least `size` elements, with undefined contents. Never shrinks: repeated calls allocate
 // once.
 template <class T>
 void grow(std::vector<T>& v, std::size_t size) {

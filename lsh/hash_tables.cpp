@@ -12,13 +12,13 @@ namespace slide::lsh {
 
 namespace {
 
-constexpr std::size_t kAhead = 16;  // neurons whose bucket is asked for ahead
+constexpr std::size_t kAhead = 16;  // prefetch distance in neurons
 
 std::size_t size_class(std::size_t size) {
   return static_cast<std::size_t>(std::bit_width(size)) - 3;
 }
 
-// Index of `neuron` among the entries, or their number. Compares in groups, which the compiler vectorises.
+// Index of `neuron` in the entries, or their number. Compares in groups, which the compiler vectorises.
 std::size_t find(std::span<const std::uint32_t> entries, std::uint32_t neuron) {
   constexpr std::size_t kGroup = 16;
   const std::uint32_t* entry = entries.data();
@@ -58,7 +58,7 @@ void HashTables::clear(Table& table) {
   table.used = 0;
 }
 
-// Returns where a chunk of `size` entries begins; bucket references stay valid, entry pointers do not.
+// Offset of a free chunk of `size` entries. Bucket references stay valid, entry pointers do not.
 std::uint32_t HashTables::allocate(Table& table, std::size_t size) {
   std::uint32_t& head = table.free[size_class(size)];
   if (head != kNoChunk) {
@@ -86,7 +86,7 @@ void HashTables::release(Table& table, std::uint32_t begin, std::size_t size) {
   head = begin;
 }
 
-// Room: bucket.stored < capacity. The neuron becomes the newest entry.
+// Requires bucket.stored < capacity. The neuron becomes the newest entry.
 void HashTables::append(Table& table, Bucket& bucket, std::uint32_t neuron) {
   if (bucket.stored == bucket.chunk) {
     const std::size_t size = std::max<std::size_t>(kSmallestChunk, std::size_t{2} * bucket.chunk);
@@ -99,7 +99,7 @@ void HashTables::append(Table& table, Bucket& bucket, std::uint32_t neuron) {
   table.entries[bucket.begin + bucket.stored++] = neuron;
 }
 
-// Entries lie in order of age from the oldest, at `mark`, to the end and on from the front.
+// Entries are a ring buffer in order of age: the oldest at `mark`, to the end, then from the front.
 void HashTables::add_fifo(Table& table, Bucket& bucket, std::uint32_t neuron) {
   if (bucket.stored == capacity_) {
     table.entries[bucket.begin + bucket.mark] = neuron;
@@ -108,7 +108,7 @@ void HashTables::add_fifo(Table& table, Bucket& bucket, std::uint32_t neuron) {
   }
   append(table, bucket, neuron);
   if (bucket.mark == 0) return;
-  // The newest belongs before the oldest.
+  // The newest is directly before the oldest in the ring.
   std::uint32_t* oldest = table.entries.data() + bucket.begin + bucket.mark;
   std::copy_backward(oldest, oldest + (bucket.stored - bucket.mark - 1),
                      oldest + (bucket.stored - bucket.mark));
@@ -126,12 +126,12 @@ void HashTables::remove_fifo(Table& table, Bucket& bucket, std::uint32_t neuron)
   if (bucket.mark == bucket.stored) bucket.mark = 0;
 }
 
-// Every subset of the population is equally likely to be stored: Vitter's algorithm R (1985), and after
-// removals random pairing (Gemulla, Lehner, Haas 2006, section 3): a new neuron takes the part of one of the
-// `mark` removed ones, stored or not, that no newer neuron made up for.
+// Reservoir sampling: every subset of the population is equally likely to be stored. Vitter's algorithm R
+// (1985); after removals random pairing (Gemulla, Lehner, Haas 2006, section 3): a new neuron compensates one
+// of the `mark` uncompensated removals, stored or not.
 void HashTables::add_reservoir(std::size_t index, Bucket& bucket, std::uint32_t neuron) {
   Table& table = tables_[index];
-  const std::size_t removed = bucket.mark;  // population counts `neuron` already
+  const std::size_t removed = bucket.mark;  // population includes `neuron`
   if (removed == 0 && bucket.population <= capacity_) {
     append(table, bucket, neuron);
     return;
@@ -199,8 +199,8 @@ void HashTables::insert_all(int threads) {
   });
 }
 
-// A neuron that found no place in its bucket takes one that has become free since. Looked into only where
-// enough is free, an eighth, to pay for the search.
+// Stores a neuron that its full bucket had not stored, if the bucket has room now. Only buckets with an
+// eighth of the capacity free are searched: the search costs O(stored).
 void HashTables::revive(Table& table, std::uint32_t neuron, std::uint32_t fingerprint) {
   Bucket& bucket = table.buckets[fingerprint];
   const std::size_t room = capacity_ - bucket.stored;
@@ -236,7 +236,7 @@ void HashTables::save(ByteWriter& out) const {
   out.put_array(fingerprints_.data(), fingerprints_.size());
   std::vector<std::uint32_t> entries;
   for (const Table& table : tables_) {
-    entries.assign(table.used, 0);  // unused ones hold what happened to be there
+    entries.assign(table.used, 0);  // entries of no bucket and no free list stay 0
     for (const Bucket& bucket : table.buckets)
       std::copy_n(table.entries.data() + bucket.begin, bucket.stored, entries.data() + bucket.begin);
     for (std::uint32_t at : table.free) {
@@ -266,7 +266,7 @@ void HashTables::load(ByteReader& in) {
   }
 }
 
-// No bucket, free chunk or fingerprint leads out of the table.
+// Refuses buckets, free chunks and fingerprints out of range.
 void HashTables::check(const Table& table, std::size_t index, const ByteReader& in) const {
   bool good = true;
   for (const Bucket& bucket : table.buckets) {
@@ -293,7 +293,7 @@ void HashTables::check(const Table& table, std::size_t index, const ByteReader& 
 double HashTables::bytes_of(const HashConfig& config, std::size_t neurons) {
   const std::size_t buckets = std::size_t{1} << (config.k * code_bits(config));
   const double load = double(neurons) / double(buckets);
-  // Entries handed out to a bucket: of n neurons the smallest chunk that holds them, n being Poisson's.
+  // Expected chunk of a bucket: the smallest that holds n neurons, n from a Poisson distribution.
   double chunks = 0.0, probability = std::exp(-load);
   const auto most = static_cast<std::size_t>(load + 10 * std::sqrt(load) + 10);
   for (std::size_t n = 1; n <= most; ++n) {

@@ -1,11 +1,11 @@
 // L hash tables over the neurons of a layer, in flat arrays: buckets of bounded capacity, and the fingerprint
-// under which each neuron is filed, so that a neuron can be moved without a search through tables.
+// of each neuron, by which a neuron moves without a search through tables.
 //
 // Invariants: a neuron is in at most one bucket of a table, the one of its fingerprint. A bucket counts all
-// neurons filed under it (population) and stores at most `capacity` of them. A bucket's memory grows with
-// what it stores, so empty buckets cost their 16-byte header only. Each table has one writer at a time;
-// tables do not share memory. Reads may run in parallel, not with writes. Contents depend on the order of
-// calls and the seed, never on threads.
+// its neurons (population) and stores at most `capacity` of them. Its memory grows with what it stores: an
+// empty bucket costs its 16-byte header. Contents depend on the order of calls and the seed, not on the
+// number of threads. Thread safety: tables do not share memory, and a table has one writer at a time; const
+// calls run in parallel, but not beside a writer.
 #pragma once
 
 #include <algorithm>
@@ -22,39 +22,39 @@
 
 namespace slide::lsh {
 
-// Fill of the tables, for `slide inspect`.
+// Load of the tables.
 struct Occupancy {
   std::size_t buckets = 0;       // over all tables
   std::size_t used_buckets = 0;  // with at least one neuron
   std::size_t full_buckets = 0;
   std::size_t stored = 0;          // entries over all tables
-  std::size_t largest_bucket = 0;  // neurons that hash to one bucket, stored or not
-  std::size_t filed = 0;           // neurons, stored or not, over all tables,
-  std::size_t filed_in_full = 0;   // and those of full buckets
-  double mean_used = 0;            // entries in a used bucket
-  // Buckets by entries: none, 1, 2 to 3, 4 to 7, ... Buckets that no fingerprint reaches are not in it.
+  std::size_t largest_bucket = 0;  // max population of a bucket
+  std::size_t filed = 0;           // sum of all populations,
+  std::size_t filed_in_full = 0;   // and of those of full buckets
+  double mean_used = 0;            // mean entries of a used bucket
+  // Buckets by entries: none, 1, 2 to 3, 4 to 7, ... Without buckets that no fingerprint reaches.
   std::array<std::size_t, 17> histogram{};
 
-  void add(const Occupancy& other);  // of other tables
+  void add(const Occupancy& other);  // the load of other tables
 };
 
 class HashTables {
  public:
-  static constexpr std::uint32_t kNotFiled = UINT32_MAX;  // fingerprint of a neuron not inserted yet
+  static constexpr std::uint32_t kNotFiled = UINT32_MAX;  // fingerprint of a neuron that no table has
 
-  // For fingerprints of k * bits bits, as `config` says.
+  // Empty tables for fingerprints of config.k * code_bits(config) bits. config: from sized_for().
   HashTables(const HashConfig& config, std::size_t neurons, std::uint64_t seed);
 
   std::size_t tables() const { return tables_.size(); }
   std::size_t neurons() const { return neurons_; }
 
-  // Neurons stored under a fingerprint, in no particular order.
+  // The neurons stored under a fingerprint, unordered. Valid until the table changes.
   std::span<const std::uint32_t> bucket(std::size_t table, std::uint32_t fingerprint) const {
     const Table& part = tables_[table];
     const Bucket& bucket = part.buckets[fingerprint];
     return {part.entries.data() + bucket.begin, bucket.stored};
   }
-  // Asks for the bucket's header ahead of bucket().
+  // Prefetches the header that bucket() reads.
   void prefetch(std::size_t table, std::uint32_t fingerprint) const {
     slide::prefetch(&tables_[table].buckets[fingerprint]);
   }
@@ -62,24 +62,24 @@ class HashTables {
     return fingerprints_[table * neurons_ + neuron];
   }
 
-  // Files one neuron, which is not in the table, or takes it out.
+  // insert(): the neuron is not in the table. remove(): it is. O(capacity).
   void insert(std::size_t table, std::uint32_t neuron, std::uint32_t fingerprint);
   void remove(std::size_t table, std::uint32_t neuron);
 
-  // Fingerprints [table][neuron], to be filled before insert_all().
+  // fingerprints()[table*neurons + neuron], the input of insert_all().
   std::span<std::uint32_t> fingerprints() { return fingerprints_.span(); }
-  // Empties all tables and files every neuron under fingerprints(). Each table begins at another neuron, so
-  // that full buckets do not forget the same ones everywhere.
+  // Empties all tables and inserts every neuron by fingerprints(). Each table begins at another neuron: full
+  // buckets lose other neurons in each table. O(tables * neurons), parallel over tables.
   void insert_all(int threads);
-  // Files neurons ids[i] under fresh[table*ids.size() + i]; those filed there already stay.
+  // Moves neuron ids[i] to fingerprint fresh[table*ids.size() + i], if it differs. Parallel over tables.
   void move(std::span<const std::uint32_t> ids, const std::uint32_t* fresh, int threads);
 
-  // Everything that later calls depend on. load() refuses what is not of tables of these sizes.
+  // The whole state. load() refuses tables of other sizes and invalid contents.
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 
   std::size_t bytes() const;
-  // Expected of `neurons` filed neurons whose fingerprints are spread evenly.
+  // Expected bytes() with `neurons` neurons and uniform fingerprints.
   static double bytes_of(const HashConfig& config, std::size_t neurons);
   Occupancy occupancy() const;
 
@@ -89,17 +89,17 @@ class HashTables {
   static constexpr std::uint32_t kNoChunk = UINT32_MAX;
 
   struct Bucket {
-    std::uint32_t begin = 0;  // of its chunk in entries
+    std::uint32_t begin = 0;  // offset of its chunk in entries
     std::uint32_t population = 0;
-    std::uint32_t mark = 0;  // fifo: the oldest entry; reservoir: neurons removed and not made up for
+    std::uint32_t mark = 0;  // fifo: the oldest entry; reservoir: removals not yet compensated
     std::uint16_t stored = 0;
-    std::uint16_t chunk = 0;  // entries the chunk has room for, 0 or a power of two
+    std::uint16_t chunk = 0;  // capacity of the chunk, 0 or a power of two
   };
   struct Table {
     AlignedArray<Bucket> buckets;
     AlignedArray<std::uint32_t> entries;
-    std::uint32_t used = 0;                         // entries handed out as chunks
-    std::array<std::uint32_t, kChunkSizes> free{};  // by size: head of a list threaded through first entries
+    std::uint32_t used = 0;                         // entries in chunks
+    std::array<std::uint32_t, kChunkSizes> free{};  // by size: head of a free list through first entries
     std::uint64_t draws = 0;                        // random numbers used so far
   };
 
@@ -119,7 +119,7 @@ class HashTables {
   void move_in(std::size_t index, std::span<const std::uint32_t> ids, const std::uint32_t* fresh);
 
   std::size_t neurons_;
-  std::size_t buckets_;  // of a table, as configured; fingerprints may reach fewer
+  std::size_t buckets_;  // of a table, 2^range_pow; fingerprints may reach fewer
   std::size_t capacity_;
   BucketPolicy policy_;
   std::uint64_t seed_;

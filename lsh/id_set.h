@@ -1,5 +1,5 @@
-// A set of neuron ids that is emptied in constant time: the de-duplication of an active set.
-// Not thread-safe: one a thread.
+// A set of neuron ids with O(1) insert, lookup and clear: de-duplicates an active set.
+// Not thread-safe: one per thread.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class IdSet {
   static std::size_t bytes_of(std::size_t ids) { return ids * sizeof(std::uint32_t); }
   std::size_t capacity() const { return stamps_.size(); }
   bool contains(std::uint32_t id) const { return stamps_[id] == round_; }
-  // Returns true when `id` was not in the set yet. id < capacity().
+  // True if `id` is new. id < capacity().
   bool insert(std::uint32_t id) {
     if (stamps_[id] == round_) return false;
     stamps_[id] = round_;

@@ -8,10 +8,10 @@ namespace slide::lsh {
 
 namespace {
 constexpr std::size_t kChosen = 512;
-constexpr std::size_t kChangedPart = 16;  // they are chosen again when one row in so many has changed
-constexpr std::uint32_t kShift = 16;      // lengths are told apart by their first 16 bits
+constexpr std::size_t kChangedPart = 16;  // rows / kChangedPart changes lead to a new choice
+constexpr std::uint32_t kShift = 16;      // a class is the upper 16 bits of a squared norm
 
-// Grows with the length; what is no number comes first.
+// Grows with the squared norm; class 0: zero, NaN or infinite.
 std::uint32_t class_of(float length2) {
   return length2 > 0.0F && std::isfinite(length2) ? std::bit_cast<std::uint32_t>(length2) >> kShift : 0;
 }
@@ -32,7 +32,8 @@ void LongRows::choose() {
   std::fill(counts_.begin(), counts_.end(), 0U);
   for (const float length2 : lengths2_) ++counts_[class_of(length2)];
   std::size_t room = chosen_of(lengths2_.size()), least = counts_.size() - 1;
-  while (least > 0 && counts_[least] <= room) room -= counts_[least--];  // `room` of the class `least`
+  while (least > 0 && counts_[least] <= room)
+    room -= counts_[least--];  // takes all classes above `least`, and `room` rows of it
   ids_.clear();
   for (std::size_t i = 0; i < lengths2_.size(); ++i) {
     const std::size_t of = class_of(lengths2_[i]);

@@ -1,8 +1,9 @@
-// The rows of a layer that are longest, by their squared lengths: they win most often, and for most inputs
-// (Yan et al. 2018, "Norm-Ranging LSH for Maximum Inner Product Search"), so the search policy scores them
-// always. Their number does not grow with the layer.
+// The rows of a layer with the largest norms. They have the largest output for most inputs (Yan et al. 2018,
+// "Norm-Ranging LSH for Maximum Inner Product Search"), so the search policy always scores them. Their number
+// is at most 512 for any layer.
 //
-// choose() and follow() run alone; the rest is const.
+// Invariant: ids() are distinct, by falling norm (16 bits of it) as of the last choose().
+// Thread safety: choose(), follow() and load() run alone; const calls run in parallel.
 #pragma once
 
 #include <cstddef>
@@ -18,17 +19,17 @@ namespace slide::lsh {
 class LongRows {
  public:
   explicit LongRows(std::size_t rows);
-  static std::size_t chosen_of(std::size_t rows);  // how many of so many rows
+  static std::size_t chosen_of(std::size_t rows);  // the size of ids() for `rows` rows
 
-  // By row, to be filled before choose().
+  // Squared norms by row, the input of choose().
   std::span<float> lengths2() { return lengths2_.span(); }
-  void choose();
-  // Rows ids[i] have the length lengths2[i] now. Those chosen follow when many have changed.
+  void choose();  // O(rows)
+  // Row ids[i] has the squared norm lengths2[i] now. Calls choose() once a 16th of the rows has changed.
   void follow(std::span<const std::uint32_t> ids, const float* lengths2);
 
   std::span<const std::uint32_t> ids() const { return ids_; }  // the longest first
   bool contains(std::uint32_t id) const { return places_[id] != kNone; }
-  std::size_t place(std::uint32_t id) const { return places_[id]; }  // in ids(), or beyond all of them
+  std::size_t place(std::uint32_t id) const { return places_[id]; }  // its index in ids(), or beyond them
 
   void save(ByteWriter& out) const;
   void load(ByteReader& in);

@@ -29,7 +29,7 @@ void Minhash::prepare(HashScratch& scratch, std::size_t) const {
   prepare_rows(scratch);
 }
 
-// The set is chosen from the `found` non-zero features in scratch.ids, whose values are in scratch.values.
+// Chooses the set from `found` non-zero features, scratch.ids with scratch.values, and hashes it.
 void Minhash::hash_set(std::size_t found, std::span<const std::uint32_t> tables, HashScratch& scratch,
                        std::uint32_t* fingerprints, std::size_t stride) const {
   const float* value = scratch.values.data();

@@ -1,8 +1,8 @@
 // Densified one-permutation MinHash (Shrivastava 2017) of the set of a vector's largest values: the
-// 1/topk_ratio of all features whose values are largest (ties to the lower id), zeros never. Permutations cut
-// the features into bins, one a hash function; the code is the position of the first feature of the bin that
-// is in the set; a bin without one borrows the code of another. Sets that overlap much share codes often. An
-// empty set gets code 0.
+// 1/topk_ratio of all features with the largest values (ties: the lower id), without zeros. Permutations cut
+// the features into bins, one per hash function; the code is the position of the first feature of the bin in
+// the set; an empty bin borrows the code of another bin. Sets with a large Jaccard index share codes often.
+// The empty set has code 0. Thread safety as in HashFunctions.
 #pragma once
 
 #include "lsh/feature_bins.h"

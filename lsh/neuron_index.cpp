@@ -16,8 +16,8 @@
 namespace slide::lsh {
 
 namespace {
-constexpr std::size_t kTaskRows = 256;   // rows one task hashes
-constexpr std::size_t kSlabRows = 8192;  // rows hashed before they are moved: bounds the memory of a rehash
+constexpr std::size_t kTaskRows = 256;   // rows of a task
+constexpr std::size_t kSlabRows = 8192;  // rows hashed, then moved; bounds the memory of a rehash
 
 double function_bytes(const HashConfig& config, std::size_t dim) {
   const double functions = double(config.tables) * config.k;
@@ -25,7 +25,7 @@ double function_bytes(const HashConfig& config, std::size_t dim) {
   return 2 * functions * config.bin_size * sizeof(std::uint32_t);
 }
 
-// A block of rows gathered and transposed, a block of projections of one table.
+// A block of rows, gathered and transposed; the projections of one table.
 double function_scratch_bytes(const HashConfig& config, std::size_t dim, std::size_t lanes) {
   return (2.0 * double(dim) * kernels::kLaneMultiple + double(config.k + 1) * double(lanes)) * sizeof(float);
 }
@@ -63,12 +63,12 @@ struct NeuronIndex::Parts {
     std::vector<HashScratch> threads;
     std::vector<std::uint32_t> fresh;   // [table][row of the slab]
     std::vector<float> norms2;          // by row of the slab
-    std::vector<std::uint32_t> sorted;  // touched ids, when they came in another order
+    std::vector<std::uint32_t> sorted;  // touched ids, if they came unsorted
   };
   std::shared_ptr<Memory> memory = std::make_shared<Memory>();
 };
 
-// fingerprints[t*rows.count + i] for all rows, shared among threads, and norms2[i] unless that is nullptr.
+// fingerprints[t*rows.count + i] and, unless nullptr, norms2[i] of all rows. Parallel over rows.
 void NeuronIndex::Parts::hash_rows(const RowSet& rows, std::uint32_t* fingerprints, float* norms2,
                                    int threads) {
   std::vector<HashScratch>& scratch = memory->threads;
@@ -83,7 +83,7 @@ void NeuronIndex::Parts::hash_rows(const RowSet& rows, std::uint32_t* fingerprin
   });
 }
 
-// The order in which neurons move decides what a full bucket keeps: always the ascending one.
+// What a full bucket keeps depends on the order of moves; ascending ids make it deterministic.
 std::span<const std::uint32_t> NeuronIndex::Parts::ascending(std::span<const std::uint32_t> ids) {
   if (std::is_sorted(ids.begin(), ids.end())) return ids;
   std::vector<std::uint32_t>& sorted = memory->sorted;

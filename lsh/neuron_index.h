@@ -1,9 +1,9 @@
-// The index of one layer: L hash tables over its neurons' weight rows. Answers "which neurons are likely to
-// fire for this input?" and follows the weights as they change. Sizes that the configuration leaves open
-// follow from the number of neurons (sized_for).
+// The index of one layer: L hash tables over the weight rows of its neurons. A query returns neurons that are
+// likely to have a large output for an input; the tables follow the weights as they change.
 //
-// Queries are const and may run on many threads at once, each with its own QueryScratch. rebuild() and
-// rehash() must not overlap with queries. Contents depend on weights and seed only, never on thread count.
+// Invariants: sizes of 0 in the configuration are replaced by sized_for(). Contents depend on weights, seed
+// and the history of calls, not on the number of threads. Thread safety: queries are const and run in
+// parallel, each with its own QueryScratch; rebuild(), rehash() and load() run alone.
 #pragma once
 
 #include <cstddef>
@@ -29,57 +29,54 @@ class NeuronIndex {
   NeuronIndex(NeuronIndex&&) noexcept;
   NeuronIndex& operator=(NeuronIndex&&) noexcept;
 
-  // Has the working memory of rebuild() and rehash() in common with `other`, so that only one of both may run
-  // at a time.
+  // Shares the working memory of rebuild() and rehash() with `other`: only one of both may run them at a
+  // time.
   void share_memory(const NeuronIndex& other);
 
-  // Draws the hash functions of `generation`, learns what rows are hashed relative to, and inserts every row.
+  // Samples the hash functions of `generation`, fits the row frame and inserts every row.
+  // SimHash: O(neurons * dim * K * L).
   void rebuild(const WeightRows& weights, std::uint64_t generation, int threads);
-  // Same functions: rows `touched` (distinct ids) are hashed again, relative to what the rows are like now,
-  // and moved where their fingerprint changed. Cost is that of the touched rows, not of the layer; their
-  // order does not matter.
+  // Same functions: fits the row frame again, hashes the rows `touched` (distinct ids, any order) again and
+  // moves those with another fingerprint. The cost grows with the number of touched rows, not of the layer's.
   void rehash(const WeightRows& weights, std::span<const std::uint32_t> touched, int threads);
 
-  // Vanilla: tables in random order; in each table every sample takes its fair share of what is still wanted,
-  // from a random place of its bucket on. Topk: the ids in most (sample, table) buckets, ties to the lower
-  // id. Threshold: ids in at least `threshold` buckets of one sample, again by fair shares. Search: the best
-  // by score of those in most buckets of a few samples, and of the longest rows (table_search.h).
-  // seen.capacity()
-  // >= neurons. Throws Error when the block's width is not `dim`. Appends to `out` up to `wanted` ids that
-  // were not in `seen`, and inserts them there. `rng` orders tables.
+  // Appends to `out` up to `wanted` distinct ids, none of them in `seen`, and inserts them into `seen`.
+  // vanilla: tables in random order; in each table every sample takes an equal share of what is still wanted,
+  // from a random entry of its bucket. topk: the ids in most (sample, table) buckets, ties to the lower id.
+  // threshold: ids in at least `threshold` buckets of a sample, by equal shares. search: the best by score of
+  // the ids in most buckets of a few samples and of the longest rows (table_search.h). seen.capacity() >=
+  // neurons. `rng` orders tables. Throws Error when block.inner is not `dim`.
   void query(const QueryBlock& block, std::size_t wanted, Rng& rng, QueryScratch& scratch, IdSet& seen,
              std::vector<std::uint32_t>& out) const;
-  // The same for one sparse input vector a sample (first layer): ids ascending.
+  // query() for a sparse input vector (first layer). ids ascending.
   void query_sparse(std::span<const std::uint32_t> ids, std::span<const float> values, std::size_t wanted,
                     Rng& rng, QueryScratch& scratch, IdSet& seen, std::vector<std::uint32_t>& out) const;
 
-  // The search policy for single samples: projects all of a block; then find() replaces `out` by up to
-  // `wanted` ids for one of them, those in most buckets, without longest(), which are to be scored for every
-  // sample.
+  // The search policy for single samples: project() hashes a block; find() then replaces `out` by up to
+  // `wanted` ids of one of its samples, those in most buckets, without longest(), which the caller scores for
+  // every sample.
   void project(const QueryBlock& block, QueryScratch& scratch) const;
   void find(std::size_t sample, std::size_t lanes, std::size_t wanted, QueryScratch& scratch,
             std::vector<std::uint32_t>& out) const;
   std::span<const std::uint32_t> longest() const;
 
-  // Memory of a scratch so that no later query allocates, for blocks of up to `lanes` samples and up to
-  // `wanted` neurons.
+  // A scratch with which no query allocates, for blocks of up to `lanes` columns and up to `wanted` neurons.
   QueryScratch make_scratch(std::size_t lanes, std::size_t wanted = 0) const;
 
-  // Everything that later calls depend on. load() needs an index of the same constructor.
+  // The whole state. load() refuses an index of other sizes.
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 
   std::uint64_t generation() const;  // of the functions in use; 0 before the first rebuild
   std::size_t bytes() const;         // tables, fingerprints and hash functions
-  // Of an index of that constructor, with every row filed, and of its make_scratch(). Expected where it
-  // depends on the rows.
+  // Expected bytes() of an index with all rows inserted, and of its make_scratch().
   static double bytes_of(const HashConfig& config, std::size_t neurons, std::size_t dim);
   static double scratch_bytes_of(const HashConfig& config, std::size_t neurons, std::size_t dim,
                                  std::size_t lanes, std::size_t wanted = 0);
   Occupancy occupancy() const;
-  // The weights were all 0 when tables last followed them: what is filed tells nothing yet.
+  // All weights were 0 at the last rebuild or rehash: fingerprints are pseudo-random.
   bool blank() const;
-  const HashConfig& config() const;  // with all sizes
+  const HashConfig& config() const;  // after sized_for()
 
  private:
   struct Parts;

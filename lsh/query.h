@@ -1,5 +1,5 @@
-// What a query of the index is made of: the block of vectors it asks about and the memory it works in.
-// Plain data; a scratch belongs to one thread.
+// The input of a query, a block of vectors, and its working memory. Plain data; a scratch belongs to one
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -13,57 +13,57 @@
 namespace slide::lsh {
 
 // A matrix of weights, in fp32, in bfloat16 pairs (engine/kernels/bf16.h) or in bytes
-// (engine/kernels/int8.h): one of the pointers is set, the stride counts its elements.
+// (engine/kernels/int8.h): one of the pointers is set; the stride is in its elements.
 struct WeightRows {
   const float* fp32 = nullptr;
   std::size_t stride = 0;
   const std::uint32_t* pairs = nullptr;
   kernels::Int8Rows int8 = {};
-  const float* bias = nullptr;  // one a row: a weight of an input that is always 1; or none
+  const float* bias = nullptr;  // [row], weight of the constant input 1; or nullptr
 };
 
-// A block of vectors in unit-major layout: xt[k*lanes + b], k < inner, b < samples <= lanes
-// (lanes 1, or a multiple of kernels::kLaneMultiple). xt is aligned to kAlignment unless lanes is 1.
+// A block of vectors in unit-major layout: xt[k*lanes + b], k < inner, b < samples <= lanes.
+// lanes is 1 or a multiple of kernels::kLaneMultiple. xt is aligned to kAlignment unless lanes is 1.
 struct QueryBlock {
   const float* xt = nullptr;
   std::size_t inner = 0;
   std::size_t lanes = 0;
   std::size_t samples = 0;
-  WeightRows rows = {};  // search policy: those that what is found is scored by, where it should be
+  WeightRows rows = {};  // search policy: the rows that score candidates, if any
 };
 
-// Working memory of hash functions. Each family uses the parts it needs; HashFunctions::prepare() sizes them.
+// Working memory of hash functions; HashFunctions::prepare() allocates what a family needs.
 struct HashScratch {
-  AlignedArray<float> values;         // projections, or the largest value so far
-  std::vector<std::uint32_t> codes;   // row ids of a product, or positions of the largest values
+  AlignedArray<float> values;         // projections, or running maxima
+  std::vector<std::uint32_t> codes;   // row ids of a product, or positions of maxima
   std::vector<std::uint32_t> ids;     // features of a sparse vector
   std::vector<float> dense;           // one vector over all features; zero between calls
-  AlignedArray<float> rows;           // weight rows gathered ...
+  AlignedArray<float> rows;           // gathered weight rows ...
   AlignedArray<float> packed;         // ... and transposed into a block
   std::vector<std::uint32_t> prints;  // fingerprints of that block
   std::vector<float> norms;           // its rows' squared lengths
-  std::vector<float> shift;           // what each projection of a query starts from
+  std::vector<float> shift;           // initial value of each projection, or biases
 };
 
-// Working memory of queries on one thread; reused, so that a warm query allocates nothing.
+// Working memory of queries on one thread. Reused: queries allocate nothing after the first.
 struct QueryScratch {
   HashScratch hash;
   std::vector<std::uint32_t> fingerprints;  // [table in order][lane]
   std::vector<std::uint32_t> table_order;
-  std::vector<std::uint32_t> starts;     // by sample: where in its bucket a sample begins to take
+  std::vector<std::uint32_t> starts;     // by sample: the entry of its bucket to begin at
   std::vector<std::uint32_t> counts;     // by neuron id, for topk and threshold; all zero between queries
-  std::vector<std::uint32_t> counted;    // ids with a count, and one place to write to
+  std::vector<std::uint32_t> counted;    // ids with a count, and one write-only slot
   std::vector<std::uint32_t> histogram;  // ids by count
   std::vector<std::uint64_t> ranked;     // counted ids as sortable keys
   // Of the search policy.
   std::vector<std::uint32_t> flips;  // [table][lane]: the least certain bit of a fingerprint
-  std::vector<std::span<const std::uint32_t>> buckets;  // that the samples which ask look into
-  std::vector<std::uint16_t> times;     // by neuron id: `none` + buckets it was found in; less is none, too
-  std::uint16_t none = 0;               // no less than any of the queries before
-  std::vector<std::uint32_t> repeated;  // ids found in two buckets or more, and one place to write to
+  std::vector<std::span<const std::uint32_t>> buckets;  // that the querying samples read
+  std::vector<std::uint16_t> times;     // by neuron id: `none` + buckets with it; up to `none` means zero
+  std::uint16_t none = 0;               // upper bound of all counts of previous queries
+  std::vector<std::uint32_t> repeated;  // ids in two buckets or more, and one write-only slot
   std::vector<std::uint32_t> found;     // candidates
-  AlignedArray<float> asked;            // [dim x lanes] the samples that ask
-  AlignedArray<float> scores;           // [candidate x lanes]
+  AlignedArray<float> asked;            // [dim][lanes]: the querying samples
+  AlignedArray<float> scores;           // [candidate][lane]
 };
 
 }  // namespace slide::lsh

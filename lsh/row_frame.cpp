@@ -11,16 +11,16 @@
 namespace slide::lsh {
 
 namespace {
-constexpr std::size_t kSample = 2048;  // rows
-constexpr std::size_t kSumRows = 256;  // of these
-constexpr double kShorter = 0.99;  // share of rows that are no longer: longer ones, if alike, share a bucket
+constexpr std::size_t kSample = 2048;  // max sampled rows
+constexpr std::size_t kSumRows = 256;  // sampled rows of a task
+constexpr double kShorter = 0.99;      // quantile of the norm; longer rows get no padding
 
 std::size_t step_of(std::size_t count) {
   return (count + kSample - 1) / kSample;
 }
 }  // namespace
 
-// Calls use(task, number in the sample, row, bias) for the sampled rows of a task.
+// Calls use(task, index in the sample, row, bias) for the sampled rows of task t.
 template <class Use>
 void RowFrame::each_row(const Rows& all, std::size_t t, Use&& use) {
   Task& task = tasks_[t];
@@ -42,7 +42,7 @@ void RowFrame::fit(const WeightRows& rows, std::size_t count, int threads) {
   fit_length(all, threads);
 }
 
-// Summed by task, then in order: the same for all threads.
+// Sums by task, then over tasks in order: deterministic for any number of threads.
 void RowFrame::fit_mean(const Rows& all, int threads) {
   const std::size_t dim = mean_.size();
   parallel_for(tasks_.size(), threads, [&](std::size_t t, int) {

@@ -1,8 +1,9 @@
-// What the weight rows of a layer are hashed relative to: their mean, which is taken off them since it moves
-// no neuron before another (w.x - m.x), and the length up to which the inner product transform fills them up.
+// The frame in which the weight rows of a layer are hashed: their mean m, which is subtracted, and the norm
+// to which the inner product transform pads them. Subtracting m keeps the order of neurons for a query x: (w
+// - m).x = w.x - m.x.
 //
-// Learnt from a sample of the rows, whose size does not grow with the layer. fit() runs alone and depends on
-// the rows only, never on threads; the rest is const.
+// Fitted to a sample of at most 2,048 rows. Invariant: deterministic in the rows, for any number of threads.
+// Thread safety: fit() and load() run alone; const calls run in parallel.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +17,17 @@ namespace slide::lsh {
 
 class RowFrame {
  public:
-  // All 0 until the first fit().
+  // A frame of zeros until the first fit().
   explicit RowFrame(std::size_t dim) : mean_(dim) {}
 
-  // Of `count` rows. Nothing is allocated after the first call.
+  // Fits to `count` rows. O(dim * sampled rows), parallel over them. Allocates in the first call only.
   void fit(const WeightRows& rows, std::size_t count, int threads);
 
   std::span<const float> mean() const { return mean_; }
   float mean_bias() const { return mean_bias_; }
-  bool has_bias() const { return has_bias_; }  // the rows have biases
-  bool blank() const { return blank_; }        // fit() saw no weight that was not 0
-  // Squared; all but one in a hundred centred rows are no longer.
+  bool has_bias() const { return has_bias_; }  // the fitted rows had biases
+  bool blank() const { return blank_; }        // all sampled weights were 0
+  // The squared norm to pad to: the 99th percentile of the centred rows.
   float length2() const { return length2_; }
 
   void save(ByteWriter& out) const;
@@ -40,7 +41,7 @@ class RowFrame {
     double bias = 0;
     bool blank = true;
   };
-  struct Rows {  // `size` of them, each step-th
+  struct Rows {  // the sample: `size` rows at intervals of `step`
     const WeightRows& rows;
     std::size_t step, size;
   };

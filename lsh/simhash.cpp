@@ -10,9 +10,8 @@ namespace slide::lsh {
 
 namespace {
 
-constexpr std::size_t kGroupFunctions =
-    192;  // functions projected at once: their sums stay in the first cache
-constexpr std::size_t kWidestDense = 16384;  // longer vectors are projected from the one-byte signs
+constexpr std::size_t kGroupFunctions = 192;  // functions projected together: their sums fit into L1
+constexpr std::size_t kWidestDense = 16384;   // longer vectors are projected from one-byte signs
 
 }  // namespace
 
@@ -36,12 +35,12 @@ void Simhash::draw(std::uint64_t generation) {
   }
   for (std::size_t p = 0; p < n; ++p) {
     Rng rng(seed(), Purpose::kHashFunctions, generation, dim() + p);
-    for (std::size_t i = 0; i < kTail; ++i)  // of the variance of the other entries
+    for (std::size_t i = 0; i < kTail; ++i)  // variance 1/3, that of a sign
       tails_[p * kTail + i] = static_cast<float>(rng.normal() * std::sqrt(1.0 / 3.0));
     std::size_t feature = 0;
     while (feature < dim() && signs_[feature * n + p] == 0) ++feature;
     if (feature < dim()) continue;
-    // A projection that sees nothing would give every vector the same code.
+    // A projection of zeros would give every vector the same code: set one entry.
     signs_[rng.below(static_cast<std::uint32_t>(dim())) * n + p] = rng.below(2) == 0 ? 1 : -1;
   }
   if (projections_.empty()) return;
@@ -61,7 +60,7 @@ void Simhash::prepare(HashScratch& scratch, std::size_t lanes) const {
   prepare_rows(scratch);
 }
 
-// z[i*lanes + b] += x[b] * sign, for the K functions of each table in turn.
+// z[(i*K + j)*lanes + b] += x[b] * sign of function j of tables[i] at `feature`.
 void Simhash::add_signs(std::size_t feature, const float* x, std::size_t lanes,
                         std::span<const std::uint32_t> tables, float* z) const {
   for (const std::uint32_t table : tables) {
@@ -73,8 +72,8 @@ void Simhash::add_signs(std::size_t feature, const float* x, std::size_t lanes,
   }
 }
 
-// values[(i*K + j)*lanes + b] = projection of lane b by function j of tables[i]. Rows have their tails behind
-// them; a query's is 1, where rows have biases, and then 0.
+// values[(i*K + j)*lanes + b] = projection of column b by function j of tables[i]. A row has its bias and
+// padding behind it; a query has 1 there if rows have biases, then zeros.
 void Simhash::project(const QueryBlock& block, std::span<const std::uint32_t> tables, bool rows,
                       HashScratch& scratch) const {
   const std::size_t n = tables.size() * k();
@@ -142,7 +141,8 @@ void Simhash::hash_sparse(std::span<const std::uint32_t> ids, std::span<const fl
   }
 }
 
-// What each row lacks of the frame's length, by a direction of signs that its id names. Longer rows get 0.
+// Pads each row to the squared norm frame().length2(), in a direction of signs hashed from its id; longer
+// rows get zeros.
 void Simhash::fill_up(const CentredRows& block) const {
   constexpr std::size_t kPlaces = kTail - 1;
   const float scale = 1.0F / std::sqrt(static_cast<float>(kPlaces));

@@ -1,9 +1,11 @@
-// SimHash: the sign of a random projection (Charikar 2002), with sparse projections of entries +1 and -1 with
-// probability 1/6 each and 0 else (Achlioptas 2003). Two vectors at angle a share a code with probability
-// 1 - a/pi. A bias counts as one more weight, whose input is 1. Option: the asymmetric transform for maximum
-// inner product search (Neyshabur and Srebro 2015, section 4): what a row lacks of the frame's length is
-// filled up in coordinates that a query has none of, so that its angle orders rows by inner product. Each row
-// is filled up in a direction of its own: short rows spread over the buckets in place of sharing one.
+// SimHash: the sign of a random projection (Charikar 2002). Projections are sparse, +1 and -1 with
+// probability 1/6 each, else 0 (Achlioptas 2003). Two vectors at angle a share a code with probability 1 -
+// a/pi. A bias is one more weight, with input 1.
+//
+// `asymmetric` adds a transform for maximum inner product search (Neyshabur and Srebro 2015, section 4): a
+// row is padded to the norm of the frame in coordinates that are 0 in queries; its angle then orders rows by
+// inner product. Each row has a padding direction of its own, by id: short rows spread over the buckets.
+// Thread safety as in HashFunctions.
 #pragma once
 
 #include "engine/base/aligned.h"
@@ -25,10 +27,10 @@ class Simhash final : public HashFunctions {
   void hash_probes(const QueryBlock& block, HashScratch& scratch, std::uint32_t* fingerprints,
                    std::uint32_t* flips) const override;
   std::size_t bytes() const override;
-  // Of functions of such a configuration.
+  // bytes() of the functions of `config`.
   static double bytes_of(const HashConfig& config, std::size_t dim);
 
-  // Entry `feature` of the projection of function p = t*K + j: -1, 0 or 1.
+  // Entry `feature` of projection p = table*K + j: -1, 0 or 1.
   int sign(std::size_t p, std::size_t feature) const { return signs_[feature * functions() + p]; }
 
  private:
@@ -43,13 +45,13 @@ class Simhash final : public HashFunctions {
                  std::span<const std::uint32_t> tables, float* z) const;
   float start_of(std::size_t p) const { return frame().has_bias() ? tails_[p * kTail] : 0.0F; }
 
-  std::size_t group_;  // tables projected at once
+  std::size_t group_;  // tables projected together
   bool asymmetric_;
   AlignedArray<std::int8_t> signs_;  // [dim][functions]
-  // [functions][stride_], the same as floats with the tails behind them; empty for very long vectors
+  // [functions][stride_]: signs_ as floats, then tails_; empty for more than kWidestDense features
   AlignedArray<float> projections_;
   std::size_t stride_ = 0;
-  std::vector<float> tails_;  // [functions][kTail], the projections' entries for what is behind a row
+  std::vector<float> tails_;  // [functions][kTail]: entries for bias and padding
 };
 
 }  // namespace slide::lsh

@@ -16,7 +16,7 @@ void StaleRows::prepare(std::size_t rows, std::uint32_t shards) {
   first_ = 0;
 }
 
-// Appends what became stale since the last take(), ascending.
+// Appends the rows that became stale since the last take(), ascending.
 void StaleRows::gather(std::vector<std::uint32_t>& to) const {
   const auto old = static_cast<std::ptrdiff_t>(to.size());
   to.insert(to.end(), recent_.begin(), recent_.begin() + static_cast<std::ptrdiff_t>(recent_count_));
@@ -24,7 +24,7 @@ void StaleRows::gather(std::vector<std::uint32_t>& to) const {
 }
 
 std::span<const std::uint32_t> StaleRows::take(double share) {
-  // A row waits once, so what was taken makes room for what comes.
+  // Each row is queued at most once: erasing the taken rows leaves capacity for the new ones.
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(first_));
   first_ = 0;
   gather(waiting_);

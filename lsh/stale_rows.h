@@ -1,8 +1,8 @@
-// The rows of a layer whose weights changed since they were filed in the hash tables, those that wait longest
-// first.
+// The queue of the rows whose weights changed since they were last hashed; longest waiting first.
 //
-// add() may run for different shards, and so different rows, at once; everything else alone. After prepare()
-// nothing is allocated. What take() returns does not depend on the number of shards.
+// Invariants: a row is in the queue at most once. take() does not depend on the number of shards.
+// Thread safety: add() may run in parallel for different shards, which own different rows; other calls run
+// alone. Nothing is allocated after prepare().
 #pragma once
 
 #include <atomic>
@@ -17,10 +17,10 @@ namespace slide {
 
 class StaleRows {
  public:
-  // None of `rows` rows is stale.
+  // An empty queue for `rows` rows.
   void prepare(std::size_t rows, std::uint32_t shards);
 
-  // `row` was updated by the shard that owns it.
+  // Shard `shard`, which owns `row`, updated it. O(1).
   void add(std::uint32_t row, std::uint32_t shard) {
     ++shards_[shard].updates;
     if (is_stale_[row] != 0) return;
@@ -28,14 +28,13 @@ class StaleRows {
     recent_[std::atomic_ref(recent_count_).fetch_add(1, std::memory_order_relaxed)] = row;
   }
 
-  // The rows to be filed now, ascending, which are stale no longer: as many as `share` of the updates since
-  // the last call, rounded up, and those that wait longest, of one call's updates those of the lowest ids.
-  // Valid until the next call.
+  // Removes and returns the rows to rehash, ascending: up to ceil(share * updates since the last call),
+  // longest waiting first, ties by lowest id. Valid until the next call. O(n log n) in the stale rows.
   std::span<const std::uint32_t> take(double share);
-  // All rows were filed.
+  // Empties the queue, after all rows were hashed.
   void clear();
 
-  static std::size_t bytes_of(std::size_t rows, std::uint32_t shards);  // of prepare()
+  static std::size_t bytes_of(std::size_t rows, std::uint32_t shards);  // memory after prepare()
 
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
@@ -48,9 +47,9 @@ class StaleRows {
 
   AlignedArray<std::uint8_t> is_stale_;
   std::vector<Shard> shards_;
-  std::vector<std::uint32_t> recent_;  // became stale since the last take(), in any order
+  std::vector<std::uint32_t> recent_;  // stale since the last take(), unordered
   alignas(kAlignment) std::size_t recent_count_ = 0;
-  std::vector<std::uint32_t> waiting_;  // from first_ on, in order of take()
+  std::vector<std::uint32_t> waiting_;  // queue, from first_ on
   std::size_t first_ = 0;
 };
 

@@ -1,5 +1,4 @@
-// What a query of the tables is given: what it asks about, where it looks, and where its answer goes. Plain
-// data.
+// Arguments of a query of the tables: input, tables, working memory and output. Plain data.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +14,7 @@
 
 namespace slide::lsh {
 
-// What is asked about: a block of dense vectors, or one sparse vector when block.xt is null.
+// The input: a block of dense vectors, or one sparse vector (ids, values) when block.xt is null.
 struct QueryInput {
   QueryBlock block;
   std::span<const std::uint32_t> ids;
@@ -25,7 +24,7 @@ struct QueryInput {
   std::size_t samples() const { return block.xt != nullptr ? block.samples : 1; }
 };
 
-// Where a query looks, what it may use and where its answer goes.
+// Tables, working memory and output of a query. `out` and `seen` receive the found ids.
 struct Search {
   const HashConfig& config;
   const HashFunctions& functions;
@@ -33,14 +32,14 @@ struct Search {
   QueryScratch& scratch;
   IdSet& seen;
   std::vector<std::uint32_t>& out;
-  const LongRows* longest = nullptr;  // of the search policy
+  const LongRows* longest = nullptr;  // search policy
 };
 
-// The largest query.
+// Limits of the queries for which a scratch is allocated.
 struct SearchSize {
   std::size_t neurons = 0;
   std::size_t lanes = 0;
-  std::size_t wanted = 0;  // of the search policy: neurons that it is asked for
+  std::size_t wanted = 0;  // search policy: max neurons to find
 };
 
 }  // namespace slide::lsh

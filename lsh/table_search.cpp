@@ -15,18 +15,19 @@ namespace slide::lsh {
 
 namespace {
 
-constexpr std::size_t kProbed = 2;     // buckets of a table that a sample looks into
-constexpr std::size_t kScoredOf = 2;   // so many times the wanted neurons are scored, and of the longest rows
-constexpr std::size_t kMinFound = 32;  // neurons of one bucket only are taken while there are fewer
-constexpr std::size_t kPrefetched = 8;  // buckets whose ids are prefetched
+constexpr std::size_t kProbed = 2;    // buckets of a table that a sample reads
+constexpr std::size_t kScoredOf = 2;  // scored neurons per wanted one, from buckets and from the longest rows
+constexpr std::size_t kMinFound = 32;   // neurons in a single bucket fill the answer up to this number
+constexpr std::size_t kPrefetched = 8;  // prefetch distance in buckets
 
-// Neurons that are scored at most.
+// Max number of scored neurons.
 std::size_t scored_of(const SearchSize& size) {
   const std::size_t most = std::min(size.neurons, kScoredOf * size.wanted);
   return most + std::min(most, LongRows::chosen_of(size.neurons));
 }
 
-// Lists the buckets that a sample looks into, once all of their headers were prefetched.
+// Appends the buckets that a sample reads to scratch.buckets, after a prefetch of all their headers. Returns
+// the new number of buckets.
 std::size_t list_buckets(const Search& search, std::size_t sample, std::size_t lanes, std::size_t size) {
   QueryScratch& scratch = search.scratch;
   const std::size_t tables = search.tables.tables();
@@ -44,8 +45,8 @@ std::size_t list_buckets(const Search& search, std::size_t sample, std::size_t l
   return size;
 }
 
-// Counts in how many of the first `buckets` buckets each id is; returns how many ids are in scratch.repeated:
-// those of two or more, in the order in which that showed.
+// times[id] = `none` + number of the first `buckets` buckets with the id. Returns the number of ids in
+// scratch.repeated: those in two or more buckets, in order of the second occurrence. Branch-free.
 std::size_t count_ids(QueryScratch& scratch, std::size_t buckets) {
   std::uint16_t* times = scratch.times.data();
   const std::uint16_t none = scratch.none, once = none + 1;
@@ -67,7 +68,7 @@ std::size_t count_ids(QueryScratch& scratch, std::size_t buckets) {
   return size;
 }
 
-// After this, no id has been found.
+// Sets all counts to zero: raises `none`, and clears `times` before 16 bits overflow. Amortised O(1).
 void forget_counts(QueryScratch& scratch, std::size_t buckets) {
   if (scratch.none + buckets + scratch.buckets.size() > UINT16_MAX) {
     std::fill(scratch.times.begin(), scratch.times.end(), std::uint16_t{0});
@@ -77,8 +78,8 @@ void forget_counts(QueryScratch& scratch, std::size_t buckets) {
   }
 }
 
-// Appends up to `wanted` ids to `out`, those in most buckets; of those in one only no more than kMinFound
-// make. `use`: which ids count.
+// Appends up to `wanted` ids with use(id) to `out`, those in most buckets. Ids in a single bucket only fill
+// the answer up to kMinFound.
 template <class Use>
 void take_most_found(QueryScratch& scratch, std::size_t buckets, std::size_t wanted, Use&& use,
                      std::vector<std::uint32_t>& out) {
@@ -93,7 +94,7 @@ void take_most_found(QueryScratch& scratch, std::size_t buckets, std::size_t wan
     ++scratch.histogram[times_of(id)];
   }
   const std::span<const std::uint32_t> repeated(scratch.repeated.data(), used);
-  // All ids of larger counts are wanted, `room` of this one.
+  // Takes all ids with counts above `least`, and `room` ids with count `least`.
   std::size_t least = buckets, room = wanted;
   while (least > 1 && scratch.histogram[least] <= room) room -= scratch.histogram[least--];
   for (const std::uint32_t id : repeated) {
@@ -111,7 +112,7 @@ void take_most_found(QueryScratch& scratch, std::size_t buckets, std::size_t wan
   forget_counts(scratch, buckets);
 }
 
-// The samples of a block that ask, packed side by side: the first ones, since batches are shuffled.
+// The querying samples of a block, packed side by side: the first ones, since batches are shuffled.
 QueryBlock pack_asking(const Search& search, const QueryBlock& block) {
   QueryBlock asking = block;
   asking.samples = std::min<std::size_t>(search.config.queries, block.samples);
@@ -123,7 +124,7 @@ QueryBlock pack_asking(const Search& search, const QueryBlock& block) {
   return asking;
 }
 
-// Hashes the samples that ask in all tables; a sparse vector asks without a second bucket.
+// Hashes the querying samples in all tables. A sparse vector has no second bucket.
 QueryBlock hash_asking(const Search& search, const QueryInput& input) {
   QueryScratch& scratch = search.scratch;
   if (input.block.xt != nullptr) {
@@ -138,7 +139,7 @@ QueryBlock hash_asking(const Search& search, const QueryInput& input) {
   return {nullptr, 0, 1, 1};
 }
 
-// scores[i*lanes + b] of candidate i.
+// scores[i*lanes + b] = w.x + bias of candidate i and column b.
 void score(const QueryBlock& block, QueryScratch& scratch) {
   const auto& k = kernels::active();
   const std::vector<std::uint32_t>& ids = scratch.found;
@@ -154,8 +155,8 @@ void score(const QueryBlock& block, QueryScratch& scratch) {
   }
 }
 
-// Ranks candidates by how near they come to the best of a sample, of the sample to which they come nearest.
-// kLanes: of the scores, all of which are looked at, those without a sample in vain.
+// ranked = candidates with the key min over samples b of (best score of b - score for b). The loops run over
+// all kLanes columns; those without a sample have the key infinity.
 template <std::size_t kLanes>
 void rank_by_score(std::size_t samples, QueryScratch& scratch) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();

@@ -1,7 +1,7 @@
-// The search policy: a few samples of a block look into two buckets of every table, their own and the one
-// that flipping its least certain bit reaches (Lv et al. 2007, "Multi-Probe LSH"). Neurons found in most
-// buckets are scored for all of these samples, and so are the longest rows of the layer (long_rows.h); the
-// best are the answer. Const; thread-safe with one scratch a thread.
+// The search policy: a few samples of a block read two buckets of every table, that of the fingerprint and
+// that with its least certain bit flipped (multi-probe LSH, Lv et al. 2007). Neurons in most buckets, and the
+// longest rows of the layer (long_rows.h), are scored for all of these samples; the best by score are the
+// answer. Const; thread-safe with one scratch per thread.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,18 @@
 
 namespace slide::lsh {
 
-// Sizes `scratch` for find_search() and the two below, of up to `wanted` neurons and blocks of `lanes`.
+// Allocates `scratch` for the functions below, for up to size.wanted neurons and blocks of size.lanes
+// columns.
 void prepare_search(QueryScratch& scratch, const HashConfig& config, const HashFunctions& functions,
                     const SearchSize& size);
 double search_scratch_bytes(const HashConfig& config, std::size_t dim, const SearchSize& size);
 
-// As find_candidates(). Without rows to score by, what is found in most buckets is the answer.
+// As find_candidates(). Without rows that score (QueryBlock::rows), the neurons in most buckets are the
+// answer. O(entries of the read buckets + dim * lanes * scored neurons), at most 4 * wanted scored neurons.
 void find_search(const Search& search, const QueryInput& input, std::size_t wanted);
 
-// Hashes all samples of a block; then, for one of them, what is found in most buckets, up to `wanted`
-// distinct ids without the longest rows, replaces `out`.
+// project_queries() hashes all samples of a block; find_for_sample() then replaces `out` by up to `wanted`
+// distinct ids for one of them: those in most buckets, without the longest rows.
 void project_queries(const HashFunctions& functions, const QueryBlock& block, QueryScratch& scratch);
 void find_for_sample(const Search& search, std::size_t sample, std::size_t lanes, std::size_t wanted,
                      std::vector<std::uint32_t>& out);

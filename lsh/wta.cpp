@@ -18,7 +18,7 @@ void Wta::draw(std::uint64_t generation) {
   std::iota(order.begin(), order.end(), 0U);
   Rng rng(seed(), Purpose::kHashFunctions, generation);
   for (std::size_t p = 0; p < functions(); ++p) {
-    // The first steps of a Fisher-Yates shuffle; what order it starts from does not matter.
+    // The first steps of a Fisher-Yates shuffle, from any order.
     for (std::size_t i = 0; i < width_; ++i) {
       std::swap(order[i], order[i + rng.below(static_cast<std::uint32_t>(dim() - i))]);
       windows_[p * width_ + i] = order[i];

@@ -1,6 +1,6 @@
-// Winner-take-all hashing (Yagnik, Strelow, Ross and Lin 2011): a hash function looks at the first bin_size
-// entries of a random permutation of the vector; the code is the position of the largest, so it depends on
-// the order of values only. Equal values: the first wins.
+// Winner-take-all hashing, WTA (Yagnik, Strelow, Ross and Lin 2011): a hash function compares the first
+// bin_size entries of a random permutation of the vector; the code is the position of the maximum, which
+// depends on the order of values only. Ties: the lowest position. Thread safety as in HashFunctions.
 #pragma once
 
 #include "lsh/hash_functions.h"

@@ -11,12 +11,12 @@
 namespace slide {
 
 namespace {
-constexpr std::size_t kBenchLanes = 16;    // samples passed through the hidden layers together
-constexpr std::size_t kRehashedPart = 16;  // one row in so many is hashed again
+constexpr std::size_t kBenchLanes = 16;    // samples of a block of the hidden layers
+constexpr std::size_t kRehashedPart = 16;  // rows / kRehashedPart rows are rehashed
 
 using Clock = std::chrono::steady_clock;
 
-// The mean would be that of what else the machine does.
+// The median, because other programs on the machine disturb a mean.
 double median(std::vector<double>& seconds) {
   const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
   std::nth_element(seconds.begin(), middle, seconds.end());
@@ -71,7 +71,7 @@ TableFigures TableBench::measure(const HashConfig& config, std::size_t wanted, s
   return figures;
 }
 
-// The share of the neurons that fire most of samples from `first` on that are in `seen`.
+// Adds, for samples [first, first + count), their top neurons and those of them in `seen`.
 void TableBench::count_hits(std::size_t first, std::size_t count, const lsh::IdSet& seen, Hits& hits) const {
   for (std::size_t s = first; s < first + count; ++s) {
     for (const std::uint32_t id : tops_[s]) {
@@ -89,7 +89,7 @@ void TableBench::pack(std::size_t first, std::size_t count, std::size_t lanes, f
   }
 }
 
-// Samples that are projected together, as at inference; half of an answer are the longest rows.
+// Queries as at inference: samples are projected together; half of an answer is the longest rows.
 void TableBench::find(const lsh::NeuronIndex& index, std::size_t wanted, TableFigures& figures) const {
   AlignedArray<float> xt(width_ * kBenchLanes);
   lsh::QueryScratch scratch = index.make_scratch(kBenchLanes, wanted);

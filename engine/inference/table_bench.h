@@ -1,8 +1,8 @@
-// What hash tables of any shape are worth over the output layer of a trained network: how many of the neurons
-// that fire most for a sample they find, how evenly they are filled, and what they take. Nothing of the
-// network changes.
+// Measures hash tables of any shape over the output layer of a trained network: recall of the neurons with
+// the largest outputs, load of the buckets, times and memory. Does not change the network.
 //
-// Made for some samples at once; measure() one at a time, since it takes the time of one thread.
+// Constructed for some samples. Thread safety: const; run one measure() at a time, since it takes times on
+// one thread.
 #pragma once
 
 #include <cstddef>
@@ -17,33 +17,33 @@
 namespace slide {
 
 struct TableFigures {
-  double recall = 0;          // share found of the kRecallTop neurons that fire most, mean over samples
-  double found = 0;           // neurons, mean over queries
-  double largest = 0;         // share of the neurons in the largest bucket of a table,
-  double in_full = 0;         // and in full ones
-  double query_seconds = 0;   // of a query, median
-  double build_seconds = 0;   // all rows
-  double rehash_seconds = 0;  // of a row that is hashed again
+  double recall = 0;          // share of the kRecallTop neurons with the largest outputs that are found
+  double found = 0;           // neurons of an answer, mean over queries
+  double largest = 0;         // share of the neurons in the largest bucket of a table
+  double in_full = 0;         // share of the neurons in full buckets
+  double query_seconds = 0;   // median of a query
+  double build_seconds = 0;   // of building the tables
+  double rehash_seconds = 0;  // of rehashing a row
   double bytes = 0;
   HashConfig config;  // with all sizes
 };
 
 class TableBench {
  public:
-  // Of the first samples of `data`, as many as are there. Throws InputError without any, or where the output
-  // layer's input is not a dense layer.
+  // Takes the first min(samples, data.samples()) samples. Throws InputError if there are none, or if the
+  // input of the output layer is not a dense layer. O(samples * neurons * width).
   TableBench(const Network& network, const Dataset& data, std::size_t samples);
 
-  // Tables of that shape, asked for `wanted` neurons by `block` samples at a time: as in training, but for
-  // single samples of the search policy, which ask as at inference (NeuronIndex::find). The recall is that of
-  // each sample among what its block found.
+  // Builds tables of the shape `config` and queries them for `wanted` neurons with blocks of `block` samples,
+  // as in training; with block == 1 and the search policy, as at inference (NeuronIndex::find). Recall
+  // counts, for each sample, the neurons that its block found.
   TableFigures measure(const HashConfig& config, std::size_t wanted, std::size_t block) const;
 
   std::size_t samples() const { return tops_.size(); }
 
  private:
-  struct Hidden {           // of a few samples
-    AlignedArray<float> x;  // [samples x width]
+  struct Hidden {           // outputs of the hidden layers for some samples
+    AlignedArray<float> x;  // [samples][width]
     std::size_t samples;
   };
   struct Hits {

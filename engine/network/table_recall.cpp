@@ -7,9 +7,9 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kChunk = 1024;  // neurons scored at once
+constexpr std::size_t kChunk = 1024;  // neurons scored together
 
-// The best so far of one sample, descending.
+// Running top of one sample, by falling score.
 struct Best {
   TopNeurons ids;
   std::array<float, kRecallTop> scores;

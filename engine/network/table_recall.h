@@ -1,5 +1,5 @@
-// What hash tables find of what they are asked for: of the neurons that fire most for a sample, w.x + bias,
-// the share that its own query returns. Reads a layer; safe from any thread.
+// Recall of hash tables: of the neurons with the largest outputs w.x + bias for a sample, the share that a
+// query with this sample returns. Functions read the layer; thread-safe beside other readers.
 #pragma once
 
 #include <array>
@@ -11,17 +11,18 @@
 
 namespace slide {
 
-constexpr std::size_t kRecallTop = 10;      // neurons of a sample,
-constexpr std::size_t kRecallSamples = 16;  // of samples
+constexpr std::size_t kRecallTop = 10;      // top neurons of a sample
+constexpr std::size_t kRecallSamples = 16;  // max samples of a block
 
-using TopNeurons = std::array<std::uint32_t, kRecallTop>;  // best first; UINT32_MAX: there are no more
+using TopNeurons = std::array<std::uint32_t, kRecallTop>;  // by falling output; UINT32_MAX: fewer neurons
 
-// The best of some neurons for each of some samples of a block, all of whose inputs are there.
+// The top neurons of the slice `neurons` for each of the first `samples` samples of a block with all its
+// inputs. O(samples * neurons * width).
 std::vector<TopNeurons> top_neurons(const Layer& layer, Slice neurons, const BlockInput& in,
                                     std::size_t samples);
 
-// Mean over the first kRecallSamples of a block, and over the layer's parts: each sample asks for as many
-// neurons as its block gets from tables.
+// Mean recall over the first kRecallSamples of a block and the layer's parts. Each sample queries for as many
+// neurons as a block takes from tables (layer.lsh). `seed` orders tables.
 double table_recall(const Layer& layer, const BlockInput& in, std::uint64_t seed);
 
 }  // namespace slide

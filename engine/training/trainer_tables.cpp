@@ -1,4 +1,4 @@
-// What the trainer tells of the active neurons and the hash tables.
+// Trainer: reports of the sources of active neurons and of the hash tables.
 #include <algorithm>
 
 #include "engine/training/trainer.h"
@@ -30,7 +30,7 @@ std::optional<TableHealth> Trainer::table_health() const {
                      double(filled.largest_bucket) / double(output.neurons(0).count)};
 }
 
-// Of a sample, mean over the epoch.
+// Active neurons of a sample by source, mean over the epoch; nullopt unless the output layer is sampled.
 std::optional<ActiveSources> Trainer::sources_of_epoch() const {
   if (!network_.output().sampled()) return std::nullopt;
   ActiveSources mean;

@@ -35,7 +35,8 @@ HashConfig config_of(const Case& c, std::uint32_t tables) {
 
 class Forms : public testing::TestWithParam<Case> {};
 
-// Block lanes, single lane, sparse vector and weight row hash alike; so does a subset of the tables.
+// Columns of a block, a single column, sparse vectors and weight rows have equal fingerprints, in any subset
+// of tables.
 TEST_P(Forms, AllFormsOfAVectorHashAlike) {
   const Case& c = GetParam();
   const auto functions = make_hash_functions(config_of(c, 11), c.dim, 7);
@@ -132,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{HashFamily::kMinhash, 3, 8, 9, 128, 0.05}, Case{HashFamily::kMinhash, 4, 4, 9, 9001, 0.01},
         Case{HashFamily::kMinhash, 2, 7, 9, 4, 1.0}));
 
-// P(one code alike) = 1 - angle/pi (Charikar 2002), so a fingerprint collides with its K-th power.
+// P(two vectors share a code) = 1 - angle/pi (Charikar 2002), so a fingerprint collides with its K-th power.
 TEST(SimhashStatistics, CollisionRateFollowsTheAngle) {
   constexpr std::uint32_t kTables = 4000;
   constexpr std::size_t kDim = 256, kPairs = 8;

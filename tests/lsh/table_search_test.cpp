@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kDim = 64;
 
-// Rows as training leaves them: all pushed alike, some longer than others.
+// Rows as after training: a common offset, different norms.
 Matrix trained_rows(std::size_t rows, double common, std::vector<float>& bias) {
   Matrix m(rows, kDim);
   const auto direction = normal_vector(kDim, 1'000'000);
