@@ -40,7 +40,7 @@ class Layer {
   Layer(const LayerShape& shape, std::span<const std::uint32_t> frequencies, std::size_t first = 0);
 
   // Random weights times init_scale, zero biases. Weights all 0 suit an output layer alone: neurons of a
-  // hidden one would stay alike.
+  // hidden layer would keep identical neurons.
   void initialise(std::uint64_t seed, std::uint64_t item, int threads);
   // Builds the hash tables of every part from the weights (sampled layers with an LSH source). Generation g
   // draws the functions of (seed, g).

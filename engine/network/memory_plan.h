@@ -29,7 +29,7 @@ struct MemoryPlan {
   std::vector<LayerPlan> layers;
   double neighbours = 0;  // samples kept for votes; 0 where bounds.samples is not known
   double step = 0;        // what training steps need beside the optimizer's state, all threads
-  double evaluation = 0;  // what is made for an evaluation, all threads, or earlier to learn who is alike
+  double evaluation = 0;  // working memory of an evaluation, all threads, or of feature-weight learning
   // What is gone when the first step comes: of first weights of items, and of the wide path's patterns.
   double regression = 0, patterns = 0;
 

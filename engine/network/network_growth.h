@@ -1,5 +1,5 @@
-// Larger copies of a network and of what its optimizer remembers, for training that goes on from them with
-// new samples while others use the network as it was. Pure functions, safe from any thread.
+// Larger copies of a network and of its optimizer state, to continue training with new samples while other
+// threads use the network as it was. Pure functions, safe from any thread.
 #pragma once
 
 #include "datasets/dataset.h"

@@ -3,9 +3,9 @@
 // output.
 //
 // The sum is a tree over the parts, halved again and again, and every node of it is rounded to bfloat16: so
-// it is the same whoever adds what, and a node is all that has to be sent of the parts below it. Each process
-// adds up some samples of each block, of which it gets the nodes of the others, and sends them the sums: of
-// a sample 2 * columns * 2 bytes, less its own share.
+// the result does not depend on which process adds what, and one node is sent for all parts below it. Each
+// process adds up some samples of each block, of which it gets the nodes of the others, and sends them the
+// sums: of a sample 2 * columns * 2 bytes, less its own share.
 //
 // Vectors are rows of bfloat16 pairs (kernels/bf16.h). The calls are one thread's, but for partial(), which
 // may be written, and row(), which may be read, from many.

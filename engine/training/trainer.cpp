@@ -121,7 +121,7 @@ Trainer::Trainer(const Config& config, TrainingRows train, const Dataset* test, 
   total_steps_ = config.train.epochs * epoch_steps;
   fall_steps_ = epochs_of_fall(config.train) * epoch_steps;
   if (start != nullptr) {
-    go_on_from(*start);
+    continue_from(*start);
   } else if (config.neighbours.share > 0) {
     seconds_before += choose_neighbours();
   }
@@ -151,7 +151,7 @@ double Trainer::choose_neighbours() {
   return 0.0;
 }
 
-void Trainer::go_on_from(TrainedStart& start) {
+void Trainer::continue_from(TrainedStart& start) {
   neighbours_ = std::move(start.neighbours);
   steps_before_ = start.steps;
   if (start.optimizer) training_.set_optimizer_state(*std::move(start.optimizer));

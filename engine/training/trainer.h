@@ -99,7 +99,7 @@ struct TrainedModel {
   OptimizerState optimizer;
 };
 
-// What training goes on from with other samples.
+// Start state of continued training with other samples.
 struct TrainedStart {
   DataShape shape;                          // of all samples so far, the new ones among them
   Network network;                          // with its tables
@@ -121,9 +121,9 @@ class Trainer {
   Trainer(const Config& config, TrainingRows train, const Dataset* test, std::size_t step_samples,
           const Dataset* validation, Cluster* cluster);
 
-  // Goes on from a trained network, with samples of as many features and no more labels, and its pairs: the
-  // run is one of its own, with its epochs and its schedule, but draws other random numbers than those before
-  // it.
+  // Continues training of a network with samples of the same number of features, no additional labels, and
+  // its crosses: a run of its own, with its own epochs and schedule, and other random streams than the runs
+  // before it.
   Trainer(const Config& config, const Dataset& train, TrainedStart start, const Dataset* test = nullptr,
           std::size_t step_samples = 0, const Dataset* validation = nullptr);
   Trainer(const Config& config, TrainingRows train, TrainedStart start, const Dataset* test = nullptr,
@@ -179,7 +179,7 @@ class Trainer {
     ActiveSources sources;
     double seconds = 0.0;
   };
-  void go_on_from(TrainedStart& start);
+  void continue_from(TrainedStart& start);
   double choose_neighbours();
   bool run_epochs(const TrainObserver& observer);
   bool run_epoch(const TrainObserver& observer);

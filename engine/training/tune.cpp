@@ -261,15 +261,15 @@ class Search {
     return changes;
   }
 
-  // Whether the search goes on from this trial: the better one, or while none is within the time, the shorter
-  // one.
+  // Whether the search continues from this trial: from the better one, or, while no trial is within the time,
+  // from the shorter one.
   bool is_better(const Trial& trial) const {
     if (trial.number == 1) return true;
     if (base_.within) return trial.within && trial.score > base_.score;
     return !trial.diverged && !trial.too_large && trial.full_seconds < base_.full_seconds;
   }
 
-  // Notes what a trial has shown; whether the search goes on from it.
+  // Records the result of a trial. Returns whether the search continues from it.
   bool note(Trial& trial) {
     ++trials_;
     trial.ended = runner_.first_says(runner_.seconds());

@@ -75,9 +75,14 @@ TEST_F(TrainCommandTest, TrainWritesConfigMetricsAndModel) {
                                           "active_mean",
                                           "active_fraction",
                                           "samples_per_second",
-                                          "peak_rss_mb"};
-  const std::vector<std::string> tables = {"event",        "epoch",  "samples",        "layer",    "buckets",
-                                           "full_buckets", "stored", "largest_bucket", "histogram"};
+                                          "peak_rss_mb",
+                                          "active_by_source",
+                                          "tables_recall_at_10",
+                                          "tables_in_full_buckets",
+                                          "tables_largest_bucket"};
+  const std::vector<std::string> tables = {"event",   "epoch",         "samples",  "layer",
+                                           "buckets", "full_buckets",  "stored",   "largest_bucket",
+                                           "filed",   "filed_in_full", "histogram"};
   const std::vector<std::string> eval = {
       "event",  "epoch",     "samples",  "train_seconds", "eval_seconds", "p_at_1", "p_at_3",
       "p_at_5", "ndcg_at_5", "psp_at_1", "psp_at_5",      "recall_at_5",  "groups"};

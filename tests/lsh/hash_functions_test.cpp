@@ -37,7 +37,7 @@ class Forms : public testing::TestWithParam<Case> {};
 
 // Columns of a block, a single column, sparse vectors and weight rows have equal fingerprints, in any subset
 // of tables.
-TEST_P(Forms, AllFormsOfAVectorHashAlike) {
+TEST_P(Forms, AllFormsOfAVectorHaveTheSameCodes) {
   const Case& c = GetParam();
   const auto functions = make_hash_functions(config_of(c, 11), c.dim, 7);
   std::vector<std::vector<float>> vectors;
