@@ -160,9 +160,9 @@ void parse_json_record(std::string_view line, const RecordColumns& columns, Json
   if (nests_too_deep(line)) throw RowFault{1, fmt::format("nested deeper than {} values", kMaxNesting)};
   RecordListener listener(columns, record);
   if (Json::sax_parse(line.begin(), line.end(), &listener)) return;
-  RowFault fault = listener.fault();
-  if (fault.column > line.size()) fault.message += "; " + kWholeObjects;
-  throw fault;
+  const RowFault& fault = listener.fault();
+  const bool cut_off = fault.column > line.size();
+  throw RowFault{fault.column, cut_off ? fault.message + "; " + kWholeObjects : fault.message};
 }
 
 std::string json_form_fault(std::string_view line) {

@@ -205,7 +205,7 @@ class Decision {
     LogLayout layout = pairs(weight, time);
     if (weight && !time && holds(kItemColumn) == Holds::kTimes && !asked_.known)
       return warned(
-          std::move(layout),
+          layout,
           "column 2 holds what could be times, and is read as items; if so, say which columns are what "
           "by data.user, data.item, data.weight and data.time");
     return layout;

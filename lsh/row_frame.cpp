@@ -106,7 +106,8 @@ std::size_t RowFrame::bytes() const {
 
 double RowFrame::bytes_of(std::size_t dim, std::size_t rows) {
   const std::size_t step = step_of(rows), size = (rows + step - 1) / step;
-  return double(dim + size + (size + kSumRows - 1) / kSumRows * 2 * dim) * sizeof(float);
+  const std::size_t tasks = (size + kSumRows - 1) / kSumRows;
+  return double(dim + size + tasks * 2 * dim) * sizeof(float);
 }
 
 }  // namespace slide::lsh

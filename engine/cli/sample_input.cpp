@@ -148,7 +148,7 @@ void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
 std::string SampleInput::known_log() const {
   const DataConfig& data = model_.config.data;
   if (data.kind != DataKind::kInteractions) return {};
-  const std::string known = data.known.empty() ? data.train : data.known;
+  std::string known = data.known.empty() ? data.train : data.known;
   if (origin_ == path_ && expanded(known) == path_) return {};
   for (const std::string& part : parts_of(known)) {
     if (std::filesystem::exists(part)) continue;
