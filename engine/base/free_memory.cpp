@@ -8,35 +8,17 @@
 #include <string>
 
 #include "engine/base/error.h"
+#include "engine/base/memory_group.h"
 
 namespace slide {
 
 namespace {
-
-// The number in a file, or nullopt ("max" means no limit).
-std::optional<double> number_in(const char* path) {
-  std::ifstream file(path);
-  double value = 0.0;
-  return file >> value ? std::optional(value) : std::nullopt;
-}
 
 std::optional<double> machine_free() {
   std::ifstream file("/proc/meminfo");
   std::string name, unit;
   for (double kilobytes = 0.0; file >> name >> kilobytes; std::getline(file, unit)) {
     if (name == "MemAvailable:") return kilobytes * 1024.0;
-  }
-  return std::nullopt;
-}
-
-// Control group version 2 as containers see it, then version 1.
-std::optional<double> group_free() {
-  constexpr const char* kFiles[][2] = {
-      {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
-      {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"}};
-  for (const auto& [limit_file, used_file] : kFiles) {
-    const std::optional<double> limit = number_in(limit_file), used = number_in(used_file);
-    if (limit && used) return std::max(0.0, *limit - *used);
   }
   return std::nullopt;
 }

@@ -6,8 +6,8 @@
 
 namespace slide {
 
-// Available bytes: free memory of the machine, limited by the control group and by `ulimit -v`. nullopt where
-// the system does not say.
+// Available bytes: free memory of the machine, limited by the control groups of this process
+// (memory_group.h) and by `ulimit -v`. nullopt where the system does not say.
 std::optional<double> free_memory();
 
 // Requests up to this size are not checked: the check costs more.
