@@ -1,6 +1,7 @@
 #include "engine/base/memory_group.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -14,7 +15,9 @@ namespace fs = std::filesystem;
 // A folder with the files of /proc and /sys that tell a process of its control groups.
 class MemoryGroupTest : public testing::Test {
  protected:
-  MemoryGroupTest() : root_(fs::path(testing::TempDir()) / "memory_group") { fs::remove_all(root_); }
+  MemoryGroupTest() : root_(fs::path(testing::TempDir()) / ("memory_group" + std::to_string(getpid()))) {
+    fs::remove_all(root_);
+  }
   ~MemoryGroupTest() override { fs::remove_all(root_); }
 
   void write(const std::string& path, const std::string& text) const {
