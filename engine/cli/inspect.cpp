@@ -176,20 +176,6 @@ MemoryPlan plan_of(const Model& model, int threads) {
   return plan;
 }
 
-const char* form_shown(TextForm form) {
-  switch (form) {
-    case TextForm::kFastText:
-      return "__label__NAME text";
-    case TextForm::kTabs:
-      return "labels<TAB>text";
-    case TextForm::kItemLists:
-      return "user item item ...";
-    case TextForm::kItemPairs:
-      return "user item [weight [time]]";
-  }
-  return "";
-}
-
 void print_model(const Model& model, const std::string& path) {
   const DataShape& shape = model.shape;
   print("model              {}, format {}, after {} steps\n", path, model.version, grouped(model.steps));

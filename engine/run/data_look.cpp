@@ -36,20 +36,6 @@ const char* shown(DataFormat format) {
   }
 }
 
-const char* shown(TextForm form) {
-  switch (form) {
-    case TextForm::kFastText:
-      return "__label__NAME text";
-    case TextForm::kTabs:
-      return "labels<TAB>text";
-    case TextForm::kItemLists:
-      return "user item item ...";
-    case TextForm::kItemPairs:
-      return "user item [weight [time]]";
-  }
-  return "";
-}
-
 void look_at_form(const Config& config, const RunData& data, DataLook& look) {
   const std::string& path = config.data.train;
   const std::string head = head_of_file(path);
@@ -57,7 +43,7 @@ void look_at_form(const Config& config, const RunData& data, DataLook& look) {
   std::optional<DataFormat> format = detect_table(head, columns);
   if (config.data.format != DataFormat::kAuto) format = config.data.format;
   if (data.text != nullptr && !(format && is_table(*format))) {
-    look.form = shown(data.text->form());
+    look.form = form_shown(data.text->form());
   } else if (dense_paths(path)) {
     look.form = "dense features";
   } else if (text_pair(path)) {
@@ -97,6 +83,20 @@ std::size_t distinct(const std::vector<std::uint32_t>& ids) {
 }
 
 }  // namespace
+
+const char* form_shown(TextForm form) {
+  switch (form) {
+    case TextForm::kFastText:
+      return "__label__NAME text";
+    case TextForm::kTabs:
+      return "labels<TAB>text";
+    case TextForm::kItemLists:
+      return "user item item ...";
+    case TextForm::kItemPairs:
+      return "user item [weight [time]]";
+  }
+  return "";
+}
 
 DataLook look_at(const Config& config, const RunData& data) {
   DataLook look;

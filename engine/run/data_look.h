@@ -34,4 +34,7 @@ struct DataLook {
 // `data`: what read_run_data() gives for `config`.
 DataLook look_at(const Config& config, const RunData& data);
 
+// Name of a form of text for users, as "labels<TAB>text".
+const char* form_shown(TextForm form);
+
 }  // namespace slide
