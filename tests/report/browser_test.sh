@@ -181,7 +181,7 @@ for seed in 2 3; do train "first-seed$seed" "${tested[@]}" --set data.validation
 for style in 0 1; do  # dark, light
   for width in 1280 390; do
     load several.html "$width" --blink-settings=preferredColorScheme="$style"
-    check several.html ready=8 inked=8 tables=8 requests=0 overflow=false buttons=4 hover=shown hidden=true shown=true mixed=0 sections=1 \
+    check several.html ready=9 inked=9 tables=9 requests=0 overflow=false buttons=4 hover=shown hidden=true shown=true mixed=0 sections=1 \
       untold=0 similar=0 best=true
     grep -qF 'onerror=console.log(1)&gt;' several.html.dom || fault "the name of a run is not shown as it is"
   done
@@ -189,7 +189,7 @@ done
 for width in 1280 800 390; do
   # Two sets, of the first one line of three seeds and one run; the second has one run, in two figures of measures.
   load apart.html "$width"
-  check apart.html ready=16 inked=16 mixed=2 requests=0 overflow=false sections=2 buttons=2 untold=0 similar=0
+  check apart.html ready=18 inked=18 mixed=2 requests=0 overflow=false sections=2 buttons=2 untold=0 similar=0
   grep -q 'data-banded="[1-9]' apart.html.dom || fault "apart.html has no band of seeds"
   grep -q 'first (3 seeds)' apart.html.dom || fault "apart.html does not name the seeds"
   load tuned.html "$width"
@@ -197,11 +197,11 @@ for width in 1280 800 390; do
   grep -q 'suited such sets' tuned.html.dom || fault "tuned.html does not list its trials"
 done
 load one.html 390
-check one.html ready=8 inked=8 tables=8 requests=0 overflow=false buttons=0 hover=shown
+check one.html ready=9 inked=9 tables=9 requests=0 overflow=false buttons=0 hover=shown
 load once.html 390
 check once.html requests=0 overflow=false
 load untested.html 1280
-check untested.html ready=5 inked=5 requests=0 hover=shown
+check untested.html ready=6 inked=6 requests=0 hover=shown
 load begun.html 1280
 check begun.html ready=1 inked=1 requests=0
 grep -qF 'interrupted' begun.html.dom || fault "an interrupted run is not called so"

@@ -59,7 +59,7 @@ has 'music'
 
 serve ids
 load '3:1%20700:1'
-has 'feature 700: the model knows the ids 0 to 119'
+has '>Features that the model does not know, left out: 1.<'
 load '3:1%207'
 has '<b>label '
 load 'cello'
