@@ -199,6 +199,27 @@ void HashTables::insert_all(int threads) {
   });
 }
 
+void HashTables::insert_fixed(int threads) {
+  parallel_for(tables(), threads, [&](std::size_t index, int) {
+    Table& table = tables_[index];
+    clear(table);
+    const std::span<const std::uint32_t> prints(fingerprints_.data() + index * neurons_, neurons_);
+    for (const std::uint32_t print : prints) ++table.buckets[print].population;
+    for (Bucket& bucket : table.buckets) {
+      bucket.begin = table.used;
+      table.used += static_cast<std::uint32_t>(std::min<std::size_t>(bucket.population, capacity_));
+    }
+    table.entries = AlignedArray<std::uint32_t>(table.used);
+    for (std::size_t neuron = 0; neuron < neurons_; ++neuron) {
+      if (neuron + kAhead < neurons_) prefetch(index, prints[neuron + kAhead]);
+      Bucket& bucket = table.buckets[prints[neuron]];
+      if (bucket.stored < capacity_)
+        table.entries[bucket.begin + bucket.stored++] = static_cast<std::uint32_t>(neuron);
+    }
+  });
+  fingerprints_ = {};
+}
+
 // Stores a neuron that its full bucket had not stored, if the bucket has room now. Only buckets with an
 // eighth of the capacity free are searched: the search costs O(stored).
 void HashTables::revive(Table& table, std::uint32_t neuron, std::uint32_t fingerprint) {

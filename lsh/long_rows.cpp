@@ -7,7 +7,6 @@
 namespace slide::lsh {
 
 namespace {
-constexpr std::size_t kChosen = 512;
 constexpr std::size_t kChangedPart = 16;  // rows / kChangedPart changes lead to a new choice
 constexpr std::uint32_t kShift = 16;      // a class is the upper 16 bits of a squared norm
 
@@ -17,21 +16,20 @@ std::uint32_t class_of(float length2) {
 }
 }  // namespace
 
-LongRows::LongRows(std::size_t rows)
-    : lengths2_(rows), places_(rows), counts_(std::size_t{1} << (32 - kShift)) {
-  ids_.reserve(chosen_of(rows));
+LongRows::LongRows(std::size_t rows, std::size_t chosen)
+    : chosen_(std::min(rows, chosen)),
+      lengths2_(rows),
+      places_(rows),
+      counts_(std::size_t{1} << (32 - kShift)) {
+  ids_.reserve(chosen_);
   note_places();
-}
-
-std::size_t LongRows::chosen_of(std::size_t rows) {
-  return std::min(rows, kChosen);
 }
 
 void LongRows::choose() {
   changed_ = 0;
   std::fill(counts_.begin(), counts_.end(), 0U);
   for (const float length2 : lengths2_) ++counts_[class_of(length2)];
-  std::size_t room = chosen_of(lengths2_.size()), least = counts_.size() - 1;
+  std::size_t room = chosen_, least = counts_.size() - 1;
   while (least > 0 && counts_[least] <= room)
     room -= counts_[least--];  // takes all classes above `least`, and `room` rows of it
   ids_.clear();
@@ -50,13 +48,18 @@ void LongRows::choose() {
 
 void LongRows::note_places() {
   std::fill(places_.begin(), places_.end(), kNone);
-  for (std::size_t i = 0; i < ids_.size(); ++i) places_[ids_[i]] = static_cast<std::uint16_t>(i);
+  for (std::size_t i = 0; i < ids_.size(); ++i) places_[ids_[i]] = static_cast<std::uint32_t>(i);
 }
 
 void LongRows::follow(std::span<const std::uint32_t> ids, const float* lengths2) {
   for (std::size_t i = 0; i < ids.size(); ++i) lengths2_[ids[i]] = lengths2[i];
   changed_ += ids.size();
   if (changed_ * kChangedPart >= lengths2_.size()) choose();
+}
+
+void LongRows::freeze() {
+  lengths2_ = {};
+  counts_ = {};
 }
 
 void LongRows::save(ByteWriter& out) const {
@@ -69,7 +72,7 @@ void LongRows::load(ByteReader& in) {
   in.get_array(lengths2_.data(), lengths2_.size(), "lengths of another number of rows");
   in.get_vector(ids_);
   changed_ = in.get<std::uint64_t>();
-  bool good = ids_.size() <= chosen_of(lengths2_.size());
+  bool good = ids_.size() <= chosen_;
   for (const std::uint32_t id : ids_) good = good && id < lengths2_.size();
   if (!good) in.refuse("impossible long rows");
   note_places();
@@ -79,9 +82,9 @@ std::size_t LongRows::bytes() const {
   return lengths2_.bytes() + places_.bytes() + (ids_.capacity() + counts_.size()) * sizeof(std::uint32_t);
 }
 
-double LongRows::bytes_of(std::size_t rows) {
-  return double(rows) * (sizeof(float) + sizeof(std::uint16_t)) +
-         double(chosen_of(rows)) * sizeof(std::uint32_t) +
+double LongRows::bytes_of(std::size_t rows, std::size_t chosen) {
+  return double(rows) * (sizeof(float) + sizeof(std::uint32_t)) +
+         double(std::min(rows, chosen)) * sizeof(std::uint32_t) +
          double(std::size_t{1} << (32 - kShift)) * sizeof(std::uint32_t);
 }
 

@@ -1,6 +1,6 @@
 // The rows of a layer with the largest norms. They have the largest output for most inputs (Yan et al. 2018,
 // "Norm-Ranging LSH for Maximum Inner Product Search"), so the search policy always scores them. Their number
-// is at most 512 for any layer.
+// is fixed.
 //
 // Invariant: ids() are distinct, by falling norm (16 bits of it) as of the last choose().
 // Thread safety: choose(), follow() and load() run alone; const calls run in parallel.
@@ -18,14 +18,15 @@ namespace slide::lsh {
 
 class LongRows {
  public:
-  explicit LongRows(std::size_t rows);
-  static std::size_t chosen_of(std::size_t rows);  // the size of ids() for `rows` rows
+  LongRows(std::size_t rows, std::size_t chosen);  // of `rows` rows, the min(rows, chosen) longest
 
   // Squared norms by row, the input of choose().
   std::span<float> lengths2() { return lengths2_.span(); }
   void choose();  // O(rows)
   // Row ids[i] has the squared norm lengths2[i] now. Calls choose() once a 16th of the rows has changed.
   void follow(std::span<const std::uint32_t> ids, const float* lengths2);
+  // Frees the memory of choose() and follow(), which must not be called again.
+  void freeze();
 
   std::span<const std::uint32_t> ids() const { return ids_; }  // the longest first
   bool contains(std::uint32_t id) const { return places_[id] != kNone; }
@@ -34,14 +35,15 @@ class LongRows {
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
   std::size_t bytes() const;
-  static double bytes_of(std::size_t rows);
+  static double bytes_of(std::size_t rows, std::size_t chosen);
 
  private:
-  static constexpr std::uint16_t kNone = UINT16_MAX;
+  static constexpr std::uint32_t kNone = UINT32_MAX;
   void note_places();
 
+  std::size_t chosen_;
   AlignedArray<float> lengths2_;
-  AlignedArray<std::uint16_t> places_;  // by row
+  AlignedArray<std::uint32_t> places_;  // by row
   std::vector<std::uint32_t> ids_, counts_;
   std::uint64_t changed_ = 0;  // rows, since choose()
 };

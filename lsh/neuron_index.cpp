@@ -37,7 +37,7 @@ struct NeuronIndex::Parts {
       : config(sized_for(settings, neurons)),
         functions(make_hash_functions(config, dim, seed)),
         tables(config, neurons, seed) {
-    if (config.candidates == CandidatePolicy::kSearch) longest.emplace(neurons);
+    if (config.candidates == CandidatePolicy::kSearch) longest.emplace(neurons, config.long_rows);
     reserve_fresh();
   }
 
@@ -113,6 +113,21 @@ void NeuronIndex::rebuild(const WeightRows& weights, std::uint64_t generation, i
               threads);
   p.tables.insert_all(threads);
   if (p.longest) p.longest->choose();
+}
+
+void NeuronIndex::build_fixed(const WeightRows& weights, int threads) {
+  Parts& p = *parts_;
+  p.functions->draw(1);
+  p.generation = 1;
+  p.functions->fit(weights, p.tables.neurons(), threads);
+  p.hash_rows({weights, nullptr, 0, p.tables.neurons()}, p.tables.fingerprints().data(),
+              p.longest ? p.longest->lengths2().data() : nullptr, threads);
+  p.tables.insert_fixed(threads);
+  if (p.longest) {
+    p.longest->choose();
+    p.longest->freeze();
+  }
+  p.memory = std::make_shared<Parts::Memory>();
 }
 
 void NeuronIndex::rehash(const WeightRows& weights, std::span<const std::uint32_t> touched, int threads) {
@@ -204,7 +219,7 @@ double NeuronIndex::bytes_of(const HashConfig& settings, std::size_t neurons, st
   double bytes = HashTables::bytes_of(config, neurons) + function_bytes(config, dim) +
                  RowFrame::bytes_of(dim, neurons) + config.tables * slab * sizeof(std::uint32_t);
   if (config.candidates == CandidatePolicy::kSearch)
-    bytes += LongRows::bytes_of(neurons) + slab * sizeof(float);
+    bytes += LongRows::bytes_of(neurons, config.long_rows) + slab * sizeof(float);
   return bytes;
 }
 

@@ -36,6 +36,9 @@ class NeuronIndex {
   // Samples the hash functions of `generation`, fits the row frame and inserts every row.
   // SimHash: O(neurons * dim * K * L).
   void rebuild(const WeightRows& weights, std::uint64_t generation, int threads);
+  // rebuild() for weights that do not change any more: takes the least memory and time. rebuild(), rehash(),
+  // save() and load() must not follow.
+  void build_fixed(const WeightRows& weights, int threads);
   // Same functions: fits the row frame again, hashes the rows `touched` (distinct ids, any order) again and
   // moves those with another fingerprint. The cost grows with the number of touched rows, not of the layer's.
   void rehash(const WeightRows& weights, std::span<const std::uint32_t> touched, int threads);

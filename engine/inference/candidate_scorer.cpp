@@ -2,28 +2,45 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <numeric>
 
 namespace slide {
 
+namespace {
+
+constexpr std::size_t kMinExact = 64;  // candidates that get an exact linear term, at least
+constexpr std::size_t kExactOf = 4;    // and for each wanted label
+constexpr std::size_t kRowsAhead = 8;  // prefetch distance in candidates
+
+// Ascending as floats are, except for NaN.
+std::uint32_t ordered_bits(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
+}
+
+}  // namespace
+
 CandidateScorer::CandidateScorer(const Network& network, std::size_t candidates, int threads)
     : network_(network),
       candidates_(candidates),
+      always_(network.output().size()),
       pass_(network.output(), network.output().wide() != nullptr) {
   const Layer& output = network.output();
-  if (output.wide() != nullptr)
-    postings_.emplace(*output.wide(), output.all_neurons(), network.sample_features(), true);
-  if (asks_training_tables(network)) return;
-  search_.emplace(output.weight_rows(), output.inputs(), output.bias().weights.span(),
-                  network.config().train.seed, threads);
-  always_.assign(output.size(), false);
-  for (const std::uint32_t id : search_->always()) always_[id] = true;
-  if (postings_)
-    always_postings_.emplace(*output.wide(), search_->always(), network.sample_features(), false);
+  if (!asks_training_tables(network)) {
+    search_.emplace(fixed_config(output.size()), output.size(), output.inputs(), network.config().train.seed);
+    search_->build_fixed(output.weight_rows(), threads);
+    always_ids_.assign(search_->longest().begin(), search_->longest().end());
+    std::sort(always_ids_.begin(), always_ids_.end());
+    for (const std::uint32_t id : always_ids_) always_[id] = true;
+  }
+  if (output.wide() == nullptr) return;
+  wide_.emplace(*output.wide(), network.sample_features(), always_, threads);
+  if (search_) always_postings_.emplace(*output.wide(), always_ids_, network.sample_features());
 }
 
 std::size_t CandidateScorer::bytes() const {
-  return (search_ ? search_->bytes() : 0) + (postings_ ? postings_->bytes() : 0) +
+  return (search_ ? search_->bytes() : 0) + (wide_ ? wide_->bytes() : 0) +
          (always_postings_ ? always_postings_->bytes() : 0);
 }
 
@@ -33,12 +50,14 @@ std::unique_ptr<Scorer::Scratch> CandidateScorer::make_scratch(std::size_t block
   scratch->all_blocks.resize(blocks);
   std::iota(scratch->all_blocks.begin(), scratch->all_blocks.end(), 0U);
   if (search_) scratch->search = search_->make_scratch(lanes);
-  if (postings_) scratch->postings = postings_->make_scratch();
-  scratch->candidates.reserve(candidates_);
-  scratch->wide_best.reserve(candidates_);
+  if (wide_) scratch->wide = wide_->make_scratch();
+  scratch->candidates.reserve(2 * candidates_);
+  scratch->found.reserve(2 * candidates_);
   scratch->seen = lsh::IdSet(network_.labels());
   scratch->x = AlignedArray<float>(network_.output().inputs());
-  scratch->z = AlignedArray<float>(candidates_);
+  if (wide_) scratch->by_feature = AlignedArray<float>(network_.sample_features());
+  scratch->z = AlignedArray<float>(2 * candidates_);
+  scratch->keys.reserve(2 * candidates_);
   return scratch;
 }
 
@@ -46,7 +65,7 @@ void CandidateScorer::score(PredictionBatch& batch, Scorer::Scratch& scratch) co
   auto& own = static_cast<Scratch&>(scratch);
   if (search_) {
     const auto blocks = std::span(own.all_blocks).first(batch.inputs.size());
-    pass_.score(search_->always(), always_postings_ ? &*always_postings_ : nullptr, blocks, batch, own.pass);
+    pass_.score(always_ids_, always_postings_ ? &*always_postings_ : nullptr, blocks, batch, own.pass);
   }
   for (std::size_t b = 0; b < batch.inputs.size(); ++b) {
     const BlockInput& in = batch.inputs[b];
@@ -58,31 +77,99 @@ void CandidateScorer::score(PredictionBatch& batch, Scorer::Scratch& scratch) co
 void CandidateScorer::score_sample(std::size_t b, std::size_t s, PredictionBatch& batch,
                                    Scratch& scratch) const {
   const SparseRow row = batch.single_features(b, s);
-  if (postings_) postings_->start(row, scratch.postings);
-  find_candidates(b, s, batch, scratch);
-  score_candidates(b, s, batch, scratch);
-  if (postings_) postings_->clear(row, scratch.postings);
   const std::size_t i = batch.sample(b, s);
+  if (wide_) wide_->start(row, scratch.wide);
+  find_candidates(b, s, row, batch, scratch);
+  score_candidates(b, s, batch, scratch);
   const auto votes = batch.votes ? batch.votes->of(i) : std::span<const KnnVotes::Vote>();
+  const auto voted = static_cast<std::size_t>(
+      std::ranges::count_if(votes, [&](const KnnVotes::Vote& vote) { return !always_[vote.label]; }));
+  if (wide_) {
+    add_linear_term(row, voted, batch.k, scratch);
+    wide_->clear(scratch.wide);
+  } else {
+    scratch.exact.resize(scratch.candidates.size());
+    std::iota(scratch.exact.begin(), scratch.exact.end(), 0U);
+  }
   for (std::size_t v = 0, c = 0; v < votes.size(); ++v) {
-    if (!is_always(votes[v].label)) batch.votes->set_score(i, v, scratch.z[c++]);
+    if (!always_[votes[v].label]) batch.votes->set_score(i, v, scratch.z[c++]);
   }
-  for (std::size_t c = 0; c < scratch.candidates.size(); ++c) {
-    if (batch.log_softmax) batch.add_log_norm(i, scratch.z[c]);
-    batch.best[i].offer(scratch.candidates[c], scratch.z[c]);
-  }
+  for (const std::uint32_t c : scratch.exact) batch.best[i].offer(scratch.candidates[c], scratch.z[c]);
+  if (!batch.log_softmax) return;
+  for (std::size_t c = 0; c < scratch.candidates.size(); ++c) batch.add_log_norm(i, scratch.z[c]);
 }
 
-void CandidateScorer::find_candidates(std::size_t b, std::size_t s, PredictionBatch& batch,
-                                      Scratch& scratch) const {
+// Lists the distinct candidates of a sample without those scored for every sample: first the labels with kNN
+// votes, in order of votes, then neurons from tables and from the linear term.
+void CandidateScorer::find_candidates(std::size_t b, std::size_t s, const SparseRow& row,
+                                      PredictionBatch& batch, Scratch& scratch) const {
   const std::size_t i = batch.sample(b, s);
   if (search_) {
-    search_->find(s, batch.inputs[b].lanes, candidates_, scratch.search, scratch.candidates);
+    search_->find(s, batch.inputs[b].lanes, candidates_, scratch.search, scratch.found);
   } else {
     query_tables(batch.blocks[b].rows[s], batch.by_row ? 0 : batch.first + i, batch, scratch);
   }
-  if (postings_) add_wide_candidates(scratch);
-  if (batch.votes) put_votes_first(i, batch, scratch);
+  if (wide_) wide_->best(candidates_, scratch.wide, scratch.found);
+  scratch.candidates.clear();
+  scratch.seen.clear();
+  if (batch.votes) {
+    for (const KnnVotes::Vote& vote : batch.votes->of(i)) {
+      if (always_[vote.label]) continue;
+      scratch.seen.insert(vote.label);
+      scratch.candidates.push_back(vote.label);
+    }
+  }
+  for (const std::uint32_t id : scratch.found) {
+    if (scratch.seen.insert(id)) scratch.candidates.push_back(id);
+  }
+}
+
+// scratch.z = scores by the hidden layers.
+void CandidateScorer::score_candidates(std::size_t b, std::size_t s, PredictionBatch& batch,
+                                       Scratch& scratch) const {
+  BlockInput one = batch.inputs[b];
+  one.lanes = one.samples = 1;
+  one.xt = one.x + s * one.ldx;
+  if (search_) {  // aligned copy
+    std::copy_n(one.xt, one.width, scratch.x.data());
+    one.xt = scratch.x.data();
+  }
+  if (wide_) one.features = nullptr;
+  if (scratch.z.size() < scratch.candidates.size())
+    scratch.z = AlignedArray<float>(std::bit_ceil(scratch.candidates.size()));
+  network_.output().score({&one, 1}, scratch.candidates, batch.output_scratch(), scratch.z.data());
+}
+
+// Adds the linear term to scratch.z: exactly for the first `voted` candidates and the best others, listed in
+// scratch.exact; approximately, from the strongest weights of each feature, for the rest.
+void CandidateScorer::add_linear_term(const SparseRow& row, std::size_t voted, std::size_t k,
+                                      Scratch& scratch) const {
+  const std::vector<std::uint32_t>& ids = scratch.candidates;
+  std::vector<std::uint64_t>& keys = scratch.keys;
+  float* z = scratch.z.data();
+  keys.clear();
+  for (std::size_t c = voted; c < ids.size(); ++c)
+    keys.push_back(std::uint64_t{ordered_bits(z[c] + scratch.wide.scores[ids[c]])} << 32 | c);
+  const std::size_t more = std::min(std::max(kMinExact, kExactOf * k), keys.size());
+  std::nth_element(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(more), keys.end(),
+                   std::greater<>());
+  scratch.exact.resize(voted);
+  std::iota(scratch.exact.begin(), scratch.exact.end(), 0U);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto c = static_cast<std::uint32_t>(keys[i]);
+    if (i < more)
+      scratch.exact.push_back(c);
+    else
+      z[c] += scratch.wide.scores[ids[c]];
+  }
+  const WidePath& wide = *network_.output().wide();
+  for (std::size_t i = 0; i < row.ids.size(); ++i) scratch.by_feature[row.ids[i]] = row.values[i];
+  for (std::size_t i = 0; i < scratch.exact.size(); ++i) {
+    if (i + kRowsAhead < scratch.exact.size()) wide.prefetch(ids[scratch.exact[i + kRowsAhead]]);
+    const std::uint32_t c = scratch.exact[i];
+    wide.add_scores({&ids[c], 1}, scratch.by_feature.data(), scratch.weights, z + c);
+  }
+  for (const std::uint32_t feature : row.ids) scratch.by_feature[feature] = 0.0F;
 }
 
 // Queries the training tables: candidates of the first layer's neurons for one sparse sample.
@@ -90,55 +177,10 @@ void CandidateScorer::query_tables(const SparseRow& row, std::size_t sample, Pre
                                    Scratch& scratch) const {
   SamplerScratch& sampler = batch.output_scratch().sampler;
   Rng rng(network_.config().train.seed, Purpose::kProbe, sample);
-  scratch.candidates.clear();
+  scratch.found.clear();
   sampler.seen.clear();
   network_.output().index()->query_sparse(row.ids, row.values, candidates_, rng, sampler.query, sampler.seen,
-                                          scratch.candidates);
-}
-
-// Appends the neurons of largest linear term that the tables did not return.
-void CandidateScorer::add_wide_candidates(Scratch& scratch) const {
-  scratch.wide_best.clear();
-  postings_->best(candidates_, scratch.postings, scratch.wide_best);
-  scratch.seen.clear();
-  for (const std::uint32_t id : scratch.candidates) scratch.seen.insert(id);
-  for (const std::uint32_t id : scratch.wide_best) {
-    if (is_always(id) || !scratch.seen.insert(id)) continue;
-    scratch.candidates.push_back(id);
-  }
-}
-
-// Moves the labels with kNN votes before sample i's other candidates, without those that are scored for all
-// samples.
-void CandidateScorer::put_votes_first(std::size_t i, const PredictionBatch& batch, Scratch& scratch) const {
-  scratch.found.assign(scratch.candidates.begin(), scratch.candidates.end());
-  scratch.candidates.clear();
-  scratch.seen.clear();
-  for (const KnnVotes::Vote& vote : batch.votes->of(i)) {
-    if (is_always(vote.label)) continue;
-    scratch.seen.insert(vote.label);
-    scratch.candidates.push_back(vote.label);
-  }
-  for (const std::uint32_t id : scratch.found) {
-    if (scratch.seen.insert(id)) scratch.candidates.push_back(id);
-  }
-}
-
-void CandidateScorer::score_candidates(std::size_t b, std::size_t s, PredictionBatch& batch,
-                                       Scratch& scratch) const {
-  const BlockInput& in = batch.inputs[b];
-  BlockInput one = in;
-  one.lanes = one.samples = 1;
-  one.xt = in.x + s * in.ldx;
-  if (search_) {  // aligned copy
-    std::copy_n(one.xt, in.width, scratch.x.data());
-    one.xt = scratch.x.data();
-  }
-  if (postings_) one.features = nullptr;
-  if (scratch.z.size() < scratch.candidates.size())
-    scratch.z = AlignedArray<float>(std::bit_ceil(scratch.candidates.size()));
-  network_.output().score({&one, 1}, scratch.candidates, batch.output_scratch(), scratch.z.data());
-  if (postings_) postings_->add(scratch.candidates, scratch.postings, scratch.z.data());
+                                          scratch.found);
 }
 
 }  // namespace slide

@@ -13,9 +13,11 @@
 #include "engine/inference/exact_pass.h"
 #include "engine/inference/scorer.h"
 #include "engine/network/network.h"
+#include "engine/wide/wide_candidates.h"
 #include "engine/wide/wide_postings.h"
 #include "lsh/id_set.h"
-#include "lsh/search_index.h"
+#include "lsh/neuron_index.h"
+#include "lsh/query.h"
 
 namespace slide {
 
@@ -37,30 +39,32 @@ class CandidateScorer final : public Scorer {
   struct Scratch final : Scorer::Scratch {
     ExactPass::Scratch pass;
     std::vector<std::uint32_t> all_blocks;  // 0, 1, 2, ...
-    lsh::SearchScratch search;
-    WidePostings::Scratch postings;
+    lsh::QueryScratch search;
+    WideCandidates::Scratch wide;
     // Of one sample:
-    std::vector<std::uint32_t> candidates, found, wide_best;
+    std::vector<std::uint32_t> candidates, found;
+    std::vector<std::uint32_t> exact;  // places of candidates with an exact score
     lsh::IdSet seen;
-    AlignedArray<float> x;  // input of the output layer
-    AlignedArray<float> z;  // of the candidates
+    AlignedArray<float> x, by_feature;  // input of the output layer; features, zero between samples
+    AlignedArray<float> z;              // of the candidates
+    std::vector<std::uint64_t> keys;    // of the candidates: approximate score, then place
+    std::vector<float> weights;
   };
 
-  // Whether neuron `id` is scored for every sample, independent of candidates.
-  bool is_always(std::uint32_t id) const { return search_ && always_[id]; }
   void score_sample(std::size_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
-  void find_candidates(std::size_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
-  void query_tables(const SparseRow& row, std::size_t sample, PredictionBatch& batch, Scratch& scratch) const;
-  void add_wide_candidates(Scratch& scratch) const;
-  void put_votes_first(std::size_t i, const PredictionBatch& batch, Scratch& scratch) const;
+  void find_candidates(std::size_t b, std::size_t s, const SparseRow& row, PredictionBatch& batch,
+                       Scratch& scratch) const;
   void score_candidates(std::size_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
+  void add_linear_term(const SparseRow& row, std::size_t votes, std::size_t k, Scratch& scratch) const;
+  void query_tables(const SparseRow& row, std::size_t sample, PredictionBatch& batch, Scratch& scratch) const;
 
   const Network& network_;
   std::size_t candidates_;
-  std::optional<lsh::SearchIndex> search_;
-  std::vector<bool> always_;                     // by neuron: is_always()
-  std::optional<WidePostings> postings_;         // of the linear term
-  std::optional<WidePostings> always_postings_;  // of the always-scored neurons
+  std::optional<lsh::NeuronIndex> search_;
+  std::vector<bool> always_;               // by neuron: scored for every sample
+  std::vector<std::uint32_t> always_ids_;  // those neurons, ascending
+  std::optional<WideCandidates> wide_;     // of the linear term
+  std::optional<WidePostings> always_postings_;
   ExactPass pass_;
 };
 

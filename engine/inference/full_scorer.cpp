@@ -7,7 +7,7 @@ namespace slide {
 FullScorer::FullScorer(const Network& network)
     : output_(network.output()), pass_(output_, output_.wide() != nullptr) {
   if (output_.wide() != nullptr)
-    postings_.emplace(*output_.wide(), output_.all_neurons(), network.sample_features(), false);
+    postings_.emplace(*output_.wide(), output_.all_neurons(), network.sample_features());
 }
 
 std::unique_ptr<FullScorer::Scratch> FullScorer::make_full_scratch(std::size_t blocks,

@@ -1,5 +1,5 @@
 // Predictions of a trained network: the top-k labels of each sample, over all output neurons or over the
-// candidates of hash tables, which the Predictor builds (lsh/search_index.h). The network must not change
+// candidates of hash tables, which the Predictor builds (lsh/neuron_index.h). The network must not change
 // while a Predictor exists; predict() without a Scratch& argument uses its own threads.
 #pragma once
 

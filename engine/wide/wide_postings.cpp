@@ -11,14 +11,12 @@
 namespace slide {
 
 namespace {
-constexpr std::size_t kRanked = 64;    // neurons of a Ranks
 constexpr std::size_t kCached = 8192;  // scores to which dense columns are added per tile
 constexpr std::size_t kAhead = 8;      // features
 }  // namespace
 
-WidePostings::WidePostings(const WidePath& wide, std::span<const std::uint32_t> ids, std::size_t features,
-                           bool candidates, const Limits& limits)
-    : limits_(limits), neuron_count_(ids.size()), offsets_(features + 1, 0) {
+WidePostings::WidePostings(const WidePath& wide, std::span<const std::uint32_t> ids, std::size_t features)
+    : offsets_(features + 1, 0) {
   const WidePath::Storage& from = wide.storage();
   for (const std::uint32_t id : ids) {
     for (std::uint64_t i = from.offsets[id]; i < from.offsets[id + 1]; ++i) ++offsets_[from.features[i] + 1];
@@ -42,29 +40,6 @@ WidePostings::WidePostings(const WidePath& wide, std::span<const std::uint32_t> 
         small_.q[at] = from.small.q[i];
       else
         small_.halves[at] = from.small.halves[i];
-    }
-  }
-  if (candidates) rank_common();
-}
-
-bool WidePostings::is_common(std::size_t feature) const {
-  return count(feature) > std::max(limits_.telling, neuron_count_ / limits_.searched_part);
-}
-
-void WidePostings::rank_common() {
-  for (std::size_t f = 0; f + 1 < offsets_.size(); ++f) {
-    if (is_common(f)) common_.push_back(static_cast<std::uint32_t>(f));
-  }
-  const std::size_t size = (neuron_count_ + kRanked - 1) / kRanked;
-  ranks_.resize(common_.size() * size);
-  for (std::size_t c = 0; c < common_.size(); ++c) {
-    Ranks* table = ranks_.data() + c * size;
-    std::uint64_t at = offsets_[common_[c]];
-    for (std::size_t r = 0; r < size; ++r) {
-      table[r] = {0, at};
-      for (; at < offsets_[common_[c] + 1] && neurons_[at] / kRanked == r; ++at) {
-        table[r].present |= std::uint64_t{1} << (neurons_[at] % kRanked);
-      }
     }
   }
 }
@@ -205,99 +180,12 @@ void WidePostings::add(const SparseRow& row, std::size_t most, float* z) const {
   });
 }
 
-WidePostings::Scratch WidePostings::make_scratch() const {
-  Scratch scratch;
-  scratch.scores.assign(neuron_count_, 0.0f);
-  scratch.listed.assign(neuron_count_, 0);
-  scratch.touched.resize(neuron_count_ + 1);  // plus one write-only slot
-  return scratch;
-}
-
-void WidePostings::start(const SparseRow& row, Scratch& scratch) const {
-  std::uint32_t* touched = scratch.touched.data();
-  std::size_t size = 0;
-  scratch.look_ups.clear();
-  for (std::size_t i = 0; i < row.ids.size(); ++i) {
-    const float value = row.values[i];
-    const std::uint64_t begin = offsets_[row.ids[i]], end = offsets_[row.ids[i] + 1];
-    if (is_common(row.ids[i])) {
-      const auto at = std::lower_bound(common_.begin(), common_.end(), row.ids[i]) - common_.begin();
-      const std::uint64_t tables = ranks_.size() / common_.size(),
-                          table = static_cast<std::uint64_t>(at) * tables;
-      scratch.look_ups.push_back({table, table + tables, value, true});
-    } else if (end - begin > limits_.added_up) {
-      scratch.look_ups.push_back({begin, end, value, false});
-    } else if (end - begin > limits_.telling) {
-      by_form([&](const auto& weight) {
-        for (std::uint64_t p = begin; p < end; ++p) scratch.scores[neurons_[p]] += weight(p) * value;
-      });
-    } else {
-      by_form([&](const auto& weight) {
-        for (std::uint64_t p = begin; p < end; ++p) {
-          const std::uint32_t neuron = neurons_[p];
-          const float score = weight(p) * value;
-          const bool lists = score > 0.0f && scratch.listed[neuron] == 0;
-          scratch.scores[neuron] += score;
-          touched[size] = neuron;
-          size += lists ? 1 : 0;
-          scratch.listed[neuron] |= lists ? 1 : 0;
-        }
-      });
-    }
-  }
-  scratch.touched_count = size;
-}
-
-void WidePostings::best(std::size_t wanted, Scratch& scratch, std::vector<std::uint32_t>& out) const {
-  const auto better = [&](std::uint32_t a, std::uint32_t b) {
-    return scratch.scores[a] > scratch.scores[b] || (scratch.scores[a] == scratch.scores[b] && a < b);
-  };
-  const auto begin = scratch.touched.begin();
-  const auto end = begin + static_cast<std::ptrdiff_t>(scratch.touched_count);
-  const auto kept = begin + static_cast<std::ptrdiff_t>(std::min(wanted, scratch.touched_count));
-  std::nth_element(begin, kept, end, better);
-  out.insert(out.end(), begin, kept);
-}
-
-// 0 where the neuron does not have the feature.
-float WidePostings::weight_of(std::uint32_t neuron, const Scratch::LookUp& at) const {
-  if (at.ranked) {
-    const Ranks& ranks = ranks_[at.begin + neuron / kRanked];
-    const std::uint64_t bit = std::uint64_t{1} << (neuron % kRanked);
-    if ((ranks.present & bit) == 0) return 0.0f;
-    return weight(neuron, ranks.first + static_cast<std::size_t>(std::popcount(ranks.present & (bit - 1))));
-  }
-  const std::uint32_t *begin = neurons_.data() + at.begin, *end = neurons_.data() + at.end;
-  const std::uint32_t* found = std::lower_bound(begin, end, neuron);
-  return found != end && *found == neuron
-             ? weight(neuron, at.begin + static_cast<std::uint64_t>(found - begin))
-             : 0.0f;
-}
-
-void WidePostings::add(std::span<const std::uint32_t> neurons, const Scratch& scratch, float* z) const {
-  for (std::size_t i = 0; i < neurons.size(); ++i) z[i] += scratch.scores[neurons[i]];
-  for (const Scratch::LookUp& feature : scratch.look_ups) {
-    for (std::size_t i = 0; i < neurons.size(); ++i) z[i] += weight_of(neurons[i], feature) * feature.value;
-  }
-}
-
-void WidePostings::clear(const SparseRow& row, Scratch& scratch) const {
-  for (const std::uint32_t feature : row.ids) {
-    if (is_common(feature) || count(feature) > limits_.added_up) continue;
-    for (std::uint64_t p = offsets_[feature]; p < offsets_[feature + 1]; ++p)
-      scratch.scores[neurons_[p]] = 0.0f;
-    if (count(feature) > limits_.telling) continue;
-    for (std::uint64_t p = offsets_[feature]; p < offsets_[feature + 1]; ++p) scratch.listed[neurons_[p]] = 0;
-  }
-}
-
 double WidePostings::bytes_of(double weights, double features) {
   return (features + 1) * sizeof(std::uint64_t) + weights * (sizeof(std::uint32_t) + sizeof(float));
 }
 
 std::size_t WidePostings::bytes() const {
-  return offsets_.size() * sizeof(std::uint64_t) + neurons_.bytes() + weights_.bytes() + small_.bytes() +
-         common_.size() * sizeof(std::uint32_t) + ranks_.size() * sizeof(Ranks);
+  return offsets_.size() * sizeof(std::uint64_t) + neurons_.bytes() + weights_.bytes() + small_.bytes();
 }
 
 }  // namespace slide

@@ -13,23 +13,11 @@
 namespace slide {
 
 // Scores the neurons that share features with a sample, without visiting the others. Immutable, safe from any
-// thread with one Scratch or Walk per thread.
+// thread with one Walk per thread.
 class WidePostings {
  public:
-  // Thresholds on the number of neurons of a feature, for candidate search.
-  struct Limits {
-    std::size_t telling = 1024;      // above: too common to contribute candidates to best()
-    std::size_t added_up = 8192;     // above: looked up only for the candidates
-    std::size_t searched_part = 32;  // from 1 / searched_part of all neurons: rank lookup, not binary search
-  };
-
-  // For the neurons `ids` of the linear term; methods below number them 0, 1, ... in this order. The
-  // candidate methods (second half) require `candidates`.
-  WidePostings(const WidePath& wide, std::span<const std::uint32_t> ids, std::size_t features,
-               bool candidates, const Limits& limits);
-  WidePostings(const WidePath& wide, std::span<const std::uint32_t> ids, std::size_t features,
-               bool candidates)
-      : WidePostings(wide, ids, features, candidates, Limits()) {}
+  // For the neurons `ids` of the linear term; methods below number them 0, 1, ... in this order.
+  WidePostings(const WidePath& wide, std::span<const std::uint32_t> ids, std::size_t features);
 
   // For blocks of samples: all neurons in ascending order, one range per call. start() begins with the
   // block's features; each add() continues from the previous end up to `end`: z[(n - first) * lanes + s] +=
@@ -58,30 +46,8 @@ class WidePostings {
   // `most` neurons.
   void add(const SparseRow& row, std::size_t most, float* z) const;
 
-  // For candidates of one sample: start() with its features; best() appends to `out` the `wanted` neurons of
-  // largest score among neurons that share a feature of at most Limits::telling neurons, unordered (scores
-  // without looked-up features); add() does z[i] += linear term of neurons[i]; clear() must follow before the
-  // next sample.
-  struct Scratch {
-    struct LookUp {
-      std::uint64_t begin, end;  // its postings, or its Ranks where `ranked`
-      float value;
-      bool ranked;
-    };
-    std::vector<float> scores;           // by neuron: sum over the accumulated features
-    std::vector<std::uint8_t> listed;    // by neuron: whether it is in `touched`
-    std::vector<std::uint32_t> touched;  // neurons that share a rare enough feature
-    std::size_t touched_count = 0;       // number of them
-    std::vector<LookUp> look_ups;
-  };
-  Scratch make_scratch() const;
-  void start(const SparseRow& row, Scratch& scratch) const;
-  void best(std::size_t wanted, Scratch& scratch, std::vector<std::uint32_t>& out) const;
-  void add(std::span<const std::uint32_t> neurons, const Scratch& scratch, float* z) const;
-  void clear(const SparseRow& row, Scratch& scratch) const;
-
   std::size_t bytes() const;
-  // Memory for all neurons of a linear term of `weights` weights, without candidate search.
+  // Memory for all neurons of a linear term of `weights` weights.
   static double bytes_of(double weights, double features);
 
  private:
@@ -89,13 +55,6 @@ class WidePostings {
                  Walk& walk) const;
   void add_listed(const BlockFeatures& features, std::uint32_t end, std::size_t lanes, float* z,
                   Walk& walk) const;
-
-  // Rank structure for 64 neurons of a common feature: bitmap of neurons that have it, and index of the first
-  // one's posting.
-  struct Ranks {
-    std::uint64_t present;
-    std::uint64_t first;
-  };
 
   std::size_t count(std::size_t feature) const { return offsets_[feature + 1] - offsets_[feature]; }
   void widen_dense(std::uint32_t end, Walk& walk) const;
@@ -107,22 +66,11 @@ class WidePostings {
     if (!small_.in_bytes()) return use([this](std::uint64_t p) { return small_.half(p); });
     use([this](std::uint64_t p) { return small_.byte(neurons_[p], p); });
   }
-  bool is_common(std::size_t feature) const;
-  void rank_common();
-  // Weight of posting p, which belongs to `neuron`.
-  float weight(std::uint32_t neuron, std::uint64_t p) const {
-    return small_.empty() ? weights_[p] : small_.value(neuron, p);
-  }
-  float weight_of(std::uint32_t neuron, const Scratch::LookUp& at) const;
 
-  Limits limits_;
-  std::size_t neuron_count_;
   std::vector<std::uint64_t> offsets_;   // by feature
   AlignedArray<std::uint32_t> neurons_;  // of the postings, ascending per feature
   AlignedArray<float> weights_;
-  SmallValues small_;                  // quantized weights, in place of weights_
-  std::vector<std::uint32_t> common_;  // features of many neurons, ascending
-  std::vector<Ranks> ranks_;           // [common][neurons / 64]
+  SmallValues small_;  // quantized weights, in place of weights_
 };
 
 }  // namespace slide

@@ -11,7 +11,6 @@
 
 #include "engine/network/network.h"
 #include "lsh/neuron_index.h"
-#include "lsh/search_index.h"
 
 namespace slide::found {
 
@@ -134,7 +133,8 @@ class Finder {
   // The weights have changed much.
   void follow_weights() {
     if (wanted_.source == "search") {
-      search_.emplace(layer_.weight_rows(), layer_.inputs(), layer_.bias().weights.span(), 1, 1);
+      search_.emplace(fixed_config(layer_.size()), layer_.size(), layer_.inputs(), 1);
+      search_->build_fixed(layer_.weight_rows(), 1);
       search_scratch_ = search_->make_scratch(kLanes);
     }
     if (wanted_.source != "table-labels") return;
@@ -223,7 +223,7 @@ class Finder {
 
   // What the index has for every sample, and for each its own.
   void score_found(const BlockInput& in) {
-    const auto always = search_->always();
+    const auto always = search_->longest();
     for (std::size_t i = 0; i < always.size(); i += kRows)
       score(in, always.subspan(i, std::min(kRows, always.size() - i)));
     search_->project({in.xt, in.width, in.lanes, in.samples}, search_scratch_);
@@ -259,8 +259,8 @@ class Finder {
   AlignedArray<float> z_;
   lsh::IdSet seen_;
   std::vector<Ids> lists_;  // of the queries, best first
-  std::optional<lsh::SearchIndex> search_;
-  lsh::SearchScratch search_scratch_;
+  std::optional<lsh::NeuronIndex> search_;
+  lsh::QueryScratch search_scratch_;
   std::optional<lsh::NeuronIndex> tables_;
   lsh::QueryScratch query_;
 };

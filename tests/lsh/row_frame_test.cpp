@@ -75,10 +75,10 @@ TEST(RowFrame, RowsWithoutWeightsAreBlankWhateverTheirBiases) {
 
 TEST(LongRows, AreThoseOfTheLargestLengths) {
   constexpr std::size_t kMany = 5000;
-  LongRows rows(kMany);
+  LongRows rows(kMany, 512);
   for (std::size_t i = 0; i < kMany; ++i) rows.lengths2()[i] = static_cast<float>((i * 37) % kMany);
   rows.choose();
-  ASSERT_EQ(rows.ids().size(), LongRows::chosen_of(kMany));
+  ASSERT_EQ(rows.ids().size(), 512U);
   float last = static_cast<float>(kMany);
   for (const std::uint32_t id : rows.ids()) {
     EXPECT_TRUE(rows.contains(id));
@@ -90,7 +90,7 @@ TEST(LongRows, AreThoseOfTheLargestLengths) {
 
 TEST(LongRows, FollowOnceManyRowsHaveChanged) {
   constexpr std::size_t kMany = 4000;
-  LongRows rows(kMany);
+  LongRows rows(kMany, 512);
   std::fill(rows.lengths2().begin(), rows.lengths2().end(), 1.0F);
   rows.choose();
   ASSERT_FALSE(rows.contains(3999));
@@ -104,11 +104,11 @@ TEST(LongRows, FollowOnceManyRowsHaveChanged) {
   rows.follow(many, same.data());
   EXPECT_TRUE(rows.contains(3999));
   EXPECT_EQ(rows.ids().front(), 3999U);
-  EXPECT_EQ(rows.ids().size(), LongRows::chosen_of(kMany));
+  EXPECT_EQ(rows.ids().size(), 512U);
 }
 
 TEST(LongRows, OfFewAllAreChosenWhateverTheyHold) {
-  LongRows rows(5);
+  LongRows rows(5, 512);
   rows.lengths2()[0] = std::nanf("");
   rows.lengths2()[3] = 2.0F;
   rows.choose();
@@ -117,7 +117,7 @@ TEST(LongRows, OfFewAllAreChosenWhateverTheyHold) {
 }
 
 TEST(LongRows, RefuseWhatIsNotOfTheseRows) {
-  LongRows few(5), more(600);
+  LongRows few(5, 512), more(600, 512);
   few.choose();
   ByteString saved;
   few.save(saved);

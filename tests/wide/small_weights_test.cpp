@@ -7,6 +7,7 @@
 
 #include "engine/base/rng.h"
 #include "engine/features/block_features.h"
+#include "engine/wide/wide_candidates.h"
 #include "engine/wide/wide_path.h"
 #include "engine/wide/wide_postings.h"
 
@@ -99,7 +100,7 @@ TEST_P(SmallWeights, BlocksGetTheSameScoresByNeuronAndByFeature) {
       WideHits hits;
       WideScratch scratch;
       wide.forward(features, ids, lanes, z.data(), hits, scratch);
-      const WidePostings postings(wide, ids, kSmallFeatures, false);
+      const WidePostings postings(wide, ids, kSmallFeatures);
       WidePostings::Walk walk;
       postings.start(features, walk);
       for (std::size_t first = 0; first < ids.size(); first += 40) {
@@ -117,22 +118,24 @@ TEST_P(SmallWeights, BlocksGetTheSameScoresByNeuronAndByFeature) {
 TEST_P(SmallWeights, SamplesAloneAndTheirCandidatesGetTheSameScores) {
   const WidePath small = small_path(GetParam()), floats = small.widened();
   const SmallRows samples(40);
-  const std::vector<std::uint32_t> ids = some_neurons(2), asked = {149, 3, 77, 8, 120};
-  for (const WidePostings::Limits& limits :  // too common, accumulated, searched, ranked
-       {WidePostings::Limits{}, WidePostings::Limits{5, 400, 1}, WidePostings::Limits{5, 10, 1},
-        WidePostings::Limits{1, 0, 1000}}) {
+  const std::vector<std::uint32_t> ids = some_neurons(2);
+  for (const std::size_t strongest : {3, 20, 1000}) {
     for (const SparseRow& row : samples.rows) {
       const auto scores = [&](const WidePath& wide) {
-        const WidePostings postings(wide, ids, kSmallFeatures, true, limits);
-        std::vector<float> z(ids.size() + asked.size(), 0.25F);
+        const WidePostings postings(wide, ids, kSmallFeatures);
+        std::vector<float> z(ids.size(), 0.25F);
         postings.add(row, SIZE_MAX, z.data());
-        WidePostings::Scratch scratch = postings.make_scratch();
+        const std::vector<bool> excluded(wide.storage().offsets.size() - 1);
+        const WideCandidates candidates(wide, kSmallFeatures, excluded, 2, strongest);
+        WideCandidates::Scratch scratch = candidates.make_scratch();
         std::vector<std::uint32_t> best;
-        postings.start(row, scratch);
-        postings.best(4, scratch, best);
+        candidates.start(row, scratch);
+        candidates.best(4, scratch, best);
         std::ranges::sort(best);
-        postings.add(asked, scratch, z.data() + ids.size());
-        for (const std::uint32_t n : best) z.push_back(static_cast<float>(n));
+        for (const std::uint32_t n : best) {
+          z.push_back(static_cast<float>(n));
+          z.push_back(scratch.scores[n]);
+        }
         return z;
       };
       ASSERT_EQ(scores(small), scores(floats));

@@ -1,5 +1,6 @@
-// Tests of the search for the largest inner products, against sorting all of them.
-#include "lsh/search_index.h"
+// Tests of the fixed index of inference: the search for the largest inner products, against sorting all of
+// them.
+#include "lsh/neuron_index.h"
 
 #include <gtest/gtest.h>
 
@@ -27,19 +28,31 @@ std::vector<float> biases_of(std::size_t rows) {
   return biases;
 }
 
-SearchIndex index_of(const Matrix& m, const std::vector<float>& biases, int threads = 1) {
-  return SearchIndex({m.w.data(), m.ldw}, m.columns, biases, 5, threads);
+NeuronIndex index_of(const WeightRows& rows, std::size_t count, std::size_t dim, int threads) {
+  NeuronIndex index(fixed_config(count), count, dim, 5);
+  index.build_fixed(rows, threads);
+  return index;
+}
+
+NeuronIndex index_of(const Matrix& m, const std::vector<float>& biases, int threads = 1) {
+  return index_of({m.w.data(), m.ldw, nullptr, {}, biases.data()}, m.rows, m.columns, threads);
+}
+
+std::vector<std::uint32_t> longest_of(const NeuronIndex& index) {
+  std::vector<std::uint32_t> ids(index.longest().begin(), index.longest().end());
+  std::sort(ids.begin(), ids.end());
+  return ids;
 }
 
 // Answers for every sample of the block.
-std::vector<std::vector<std::uint32_t>> ask(const SearchIndex& index, const Block& block,
+std::vector<std::vector<std::uint32_t>> ask(const NeuronIndex& index, const Block& block,
                                             std::size_t wanted) {
-  SearchScratch scratch = index.make_scratch(block.lanes);
+  QueryScratch scratch = index.make_scratch(block.lanes);
   index.project(block.query(), scratch);
   std::vector<std::vector<std::uint32_t>> answers(block.samples);
   for (std::size_t s = 0; s < block.samples; ++s) {
     index.find(s, block.lanes, wanted, scratch, answers[s]);
-    for (const std::uint16_t count : scratch.counts) EXPECT_LE(count, scratch.none);
+    for (const std::uint16_t count : scratch.times) EXPECT_LE(count, scratch.none);
   }
   return answers;
 }
@@ -62,10 +75,10 @@ std::vector<std::vector<float>> queries_near(const Matrix& m, std::size_t count)
   return queries;
 }
 
-TEST(SearchIndex, FindsTheLargestInnerProduct) {
+TEST(FixedIndex, FindsTheLargestInnerProduct) {
   const Matrix m = Matrix::normal(10000, 64);
   const std::vector<float> biases = biases_of(m.rows);
-  const SearchIndex index = index_of(m, biases);
+  const NeuronIndex index = index_of(m, biases);
   const auto queries = queries_near(m, 64);
   const auto answers = ask(index, Block(queries), 200);
   std::size_t hits = 0;
@@ -74,44 +87,45 @@ TEST(SearchIndex, FindsTheLargestInnerProduct) {
     for (std::size_t i = 1; i < m.rows; ++i) {
       if (score(m, biases, i, queries[q]) > score(m, biases, best, queries[q])) best = i;
     }
-    const bool always = std::binary_search(index.always().begin(), index.always().end(), best);
+    const auto longest = longest_of(index);
+    const bool always = std::binary_search(longest.begin(), longest.end(), best);
     hits += always || std::count(answers[q].begin(), answers[q].end(), best) > 0 ? 1 : 0;
   }
   EXPECT_GE(hits, 58u);  // 63 when this was written
 }
 
-TEST(SearchIndex, AlwaysIsThePartFurthestFromTheMean) {
+TEST(FixedIndex, LongestAreThePartFurthestFromTheMean) {
   Matrix m = Matrix::normal(7200, 20);
   std::vector<float> biases(m.rows, 3.0F);
   std::vector<std::uint32_t> expected;
-  for (std::uint32_t i = 5; expected.size() < 300; i += 24) expected.push_back(i);
+  for (std::uint32_t i = 5; expected.size() < 150; i += 48) expected.push_back(i);
   for (std::size_t i = 0; i < m.rows; ++i) {
     for (std::size_t d = 0; d < m.columns; ++d) {
       float& w = m.w[i * m.ldw + d];
-      w = 100.0F + w * (i % 24 == 5 ? 20.0F : 1.0F);
+      w = 100.0F + w * (i % 48 == 5 ? 20.0F : 1.0F);
     }
   }
-  const SearchIndex index = index_of(m, biases);
-  EXPECT_EQ(std::vector(index.always().begin(), index.always().end()), expected);
+  const NeuronIndex index = index_of(m, biases);
+  EXPECT_EQ(longest_of(index), expected);
 }
 
-TEST(SearchIndex, ALargeBiasMakesANeuronAlways) {
+TEST(FixedIndex, ALargeBiasMakesANeuronLong) {
   const Matrix m = Matrix::normal(5000, 20);
   std::vector<float> biases(m.rows, 0.0F);
   biases[4321] = 30.0F;
-  const SearchIndex index = index_of(m, biases);
-  EXPECT_EQ(std::count(index.always().begin(), index.always().end(), 4321u), 1);
+  const NeuronIndex index = index_of(m, biases);
+  EXPECT_EQ(std::ranges::count(index.longest(), 4321U), 1);
 }
 
-TEST(SearchIndex, AnswersAreDistinctAndNotAlwaysAndNoMoreThanWanted) {
+TEST(FixedIndex, AnswersAreDistinctAndNotLongestAndNoMoreThanWanted) {
   for (const std::size_t rows : {1, 2, 31, 33, 1000, 1025, 4095, 4096, 6001}) {
     const Matrix m = Matrix::normal(rows, 17);
-    const SearchIndex index = index_of(m, biases_of(rows));
-    EXPECT_EQ(index.always().size(), rows < 4096 ? 0 : rows / 24);
+    const NeuronIndex index = index_of(m, biases_of(rows));
+    EXPECT_EQ(index.longest().size(), rows < 4096 ? 0 : rows / 48);
     for (const std::size_t wanted : {0, 1, 10, 100000}) {
       for (const auto& ids : ask(index, Block(queries_near(m, 33)), wanted)) {
         EXPECT_LE(ids.size(), wanted);
-        std::set<std::uint32_t> seen(index.always().begin(), index.always().end());
+        std::set<std::uint32_t> seen(index.longest().begin(), index.longest().end());
         for (const std::uint32_t id : ids) {
           ASSERT_LT(id, rows);
           ASSERT_TRUE(seen.insert(id).second);
@@ -122,9 +136,9 @@ TEST(SearchIndex, AnswersAreDistinctAndNotAlwaysAndNoMoreThanWanted) {
 }
 
 // A smaller answer is the part of a larger one that was found in most tables.
-TEST(SearchIndex, WantingMoreKeepsWhatWasFound) {
+TEST(FixedIndex, WantingMoreKeepsWhatWasFound) {
   const Matrix m = Matrix::normal(6000, 24);
-  const SearchIndex index = index_of(m, biases_of(m.rows));
+  const NeuronIndex index = index_of(m, biases_of(m.rows));
   const Block block(queries_near(m, 20));
   auto few = ask(index, block, 15), many = ask(index, block, 150);
   for (std::size_t s = 0; s < few.size(); ++s) {
@@ -135,13 +149,13 @@ TEST(SearchIndex, WantingMoreKeepsWhatWasFound) {
 }
 
 // Counts are distinguished from those of earlier queries by an offset, until its range is exhausted.
-TEST(SearchIndex, EarlierQueriesLeaveNothingBehind) {
+TEST(FixedIndex, EarlierQueriesLeaveNothingBehind) {
   const Matrix m = Matrix::normal(4000, 16);
-  const SearchIndex index = index_of(m, biases_of(m.rows));
+  const NeuronIndex index = index_of(m, biases_of(m.rows));
   const Block block(queries_near(m, 16));
   constexpr std::size_t kWanted = 4000;  // so that some are found in one table
   const auto expected = ask(index, block, kWanted);
-  SearchScratch scratch = index.make_scratch(block.lanes);
+  QueryScratch scratch = index.make_scratch(block.lanes);
   index.project(block.query(), scratch);
   std::vector<std::uint32_t> answer;
   bool largest = false;
@@ -155,32 +169,30 @@ TEST(SearchIndex, EarlierQueriesLeaveNothingBehind) {
   EXPECT_TRUE(largest);
 }
 
-TEST(SearchIndex, FewAreFoundInOneTableOnly) {
+TEST(FixedIndex, AnswersGrowBeyondTheIdsOfOneTable) {
   const Matrix m = Matrix::normal(20000, 32);
-  const SearchIndex index = index_of(m, biases_of(m.rows));
+  const NeuronIndex index = index_of(m, biases_of(m.rows));
   Block far({normal_vector(32, 11), normal_vector(32, 12)});
-  const auto of_few = ask(index, far, 32), of_many = ask(index, far, 4000), of_more = ask(index, far, 16000);
+  const auto of_few = ask(index, far, 32), of_many = ask(index, far, 4000);
   for (std::size_t s = 0; s < of_many.size(); ++s) {
     EXPECT_EQ(of_few[s].size(), 32u);
-    EXPECT_EQ(of_many[s].size(), 500u);
-    EXPECT_GT(of_more[s].size(), of_many[s].size());
+    EXPECT_GT(of_many[s].size(), 32u);
   }
 }
 
-TEST(SearchIndex, SameForAllThreadCountsAndBlockShapes) {
+TEST(FixedIndex, SameForAllThreadCountsAndBlockShapes) {
   const Matrix m = Matrix::normal(9000, 40);
   const std::vector<float> biases = biases_of(m.rows);
   const auto queries = queries_near(m, 40);
-  const SearchIndex one = index_of(m, biases, 1), three = index_of(m, biases, 3);
-  EXPECT_TRUE(
-      std::equal(one.always().begin(), one.always().end(), three.always().begin(), three.always().end()));
+  const NeuronIndex one = index_of(m, biases, 1), three = index_of(m, biases, 3);
+  EXPECT_EQ(longest_of(one), longest_of(three));
   const auto expected = ask(one, Block(queries), 50);
   EXPECT_EQ(ask(three, Block(queries), 50), expected);
   const auto part = ask(one, Block({queries.begin() + 8, queries.begin() + 24}), 50);
   EXPECT_EQ(part, (std::vector(expected.begin() + 8, expected.begin() + 24)));
 }
 
-TEST(SearchIndex, Bf16RowsAreFiledByTheirValues) {
+TEST(FixedIndex, Bf16RowsAreFiledByTheirValues) {
   const Matrix m = Matrix::normal(5000, 18);
   const std::vector<float> biases = biases_of(m.rows);
   const std::size_t words = round_up(m.columns, kernels::kPairGroup) / 2;
@@ -190,17 +202,17 @@ TEST(SearchIndex, Bf16RowsAreFiledByTheirValues) {
     kernels::active().narrow(m.w.data() + i * m.ldw, m.columns, 3, pairs.data() + i * words);
     kernels::active().widen(pairs.data() + i * words, m.columns, widened.w.data() + i * m.ldw);
   }
-  const SearchIndex bf16({nullptr, words, pairs.data()}, m.columns, biases, 5, 2);
-  const SearchIndex wide = index_of(widened, biases);
-  EXPECT_TRUE(std::ranges::equal(bf16.always(), wide.always()));
+  const NeuronIndex bf16 = index_of({nullptr, words, pairs.data(), {}, biases.data()}, m.rows, m.columns, 2);
+  const NeuronIndex wide = index_of(widened, biases);
+  EXPECT_EQ(longest_of(bf16), longest_of(wide));
   const Block block(queries_near(m, 20));
   EXPECT_EQ(ask(bf16, block, 50), ask(wide, block, 50));
 }
 
-TEST(SearchIndex, ZerosAndNonsenseAreHarmless) {
+TEST(FixedIndex, ZerosAndNonsenseAreHarmless) {
   Matrix m = Matrix::normal(5000, 16);
   for (std::size_t d = 0; d < m.columns; ++d) m.w[7 * m.ldw + d] = std::numeric_limits<float>::quiet_NaN();
-  const SearchIndex index = index_of(m, biases_of(m.rows));
+  const NeuronIndex index = index_of(m, biases_of(m.rows));
   const float infinity = std::numeric_limits<float>::infinity();
   const auto answers =
       ask(index,
@@ -211,17 +223,17 @@ TEST(SearchIndex, ZerosAndNonsenseAreHarmless) {
   const Matrix same(5000, 16);
   const Block zero({std::vector<float>(16, 0.0F)});
   for (const auto& ids : ask(index_of(same, std::vector<float>(5000, 1.0F)), zero, 64)) {
-    EXPECT_EQ(ids.size(), 64u);  // all in the query's bucket
+    EXPECT_GT(ids.size(), 0u);  // rows of zeros are in random buckets
   }
 }
 
-TEST(SearchIndex, WrongWidthAndNoRowsAreErrors) {
+TEST(FixedIndex, WrongWidthAndNoRowsAreErrors) {
   const Matrix m = Matrix::normal(100, 16);
-  const SearchIndex index = index_of(m, biases_of(100));
-  SearchScratch scratch = index.make_scratch(1);
+  const NeuronIndex index = index_of(m, biases_of(100));
+  QueryScratch scratch = index.make_scratch(1);
   const std::vector<float> narrow(15);
   EXPECT_THROW(index.project({narrow.data(), 15, 1, 1}, scratch), Error);
-  EXPECT_THROW(SearchIndex({m.w.data(), m.ldw}, 16, {}, 5, 1), InputError);
+  EXPECT_THROW(NeuronIndex(fixed_config(0), 0, 16, 5), InputError);
 }
 
 }  // namespace

@@ -1,0 +1,56 @@
+// Candidate labels of the linear term for single samples: an impact-ordered inverted index (Anh and Moffat,
+// "Pruned query evaluation using pre-computed impacts", 2006) of the largest weights of each feature.
+//
+// Immutable; safe from any thread with one Scratch per thread. Does not refer to the linear term.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "engine/base/aligned.h"
+#include "engine/wide/wide_path.h"
+
+namespace slide {
+
+class WideCandidates {
+ public:
+  static constexpr std::size_t kStrongest = 512;  // weights of a feature
+
+  // Keeps the `strongest` weights of each of `features` features, by absolute value, of the neurons without
+  // excluded[neuron]. O(weights), and as much working memory.
+  WideCandidates(const WidePath& wide, std::size_t features, const std::vector<bool>& excluded, int threads,
+                 std::size_t strongest = kStrongest);
+
+  struct Scratch {
+    AlignedArray<float> scores;           // by neuron; zero between samples
+    std::vector<std::uint32_t> touched;   // neurons with a score, some more than once
+    std::size_t size = 0;                 // number of them
+    std::vector<std::uint32_t> of_class;  // neurons by class of scores
+    std::vector<std::uint64_t> keys;      // of high scores: score, then the lower id
+  };
+  Scratch make_scratch() const;
+
+  // Begins with a sample: scratch.scores[n] = sum over the kept weights of neuron n times the values of
+  // `row`. clear() must follow before the next sample. O(kept weights of the features of `row`). Allocates
+  // where they are more than ever before.
+  void start(const SparseRow& row, Scratch& scratch) const;
+  // Appends to `out` the up to `wanted` neurons with the largest positive scores, unordered. A neuron whose
+  // partial sum was 0 in between may occur twice.
+  void best(std::size_t wanted, Scratch& scratch, std::vector<std::uint32_t>& out) const;
+  void clear(Scratch& scratch) const;
+
+  std::size_t bytes() const;
+  // Expected bytes() for a linear term of `weights` weights over `features` features.
+  static double bytes_of(double weights, double features);
+
+ private:
+  std::vector<std::uint64_t> offsets_;   // by feature
+  AlignedArray<std::uint32_t> neurons_;  // [posting]
+  AlignedArray<float> weights_;          // [posting]
+  std::size_t neuron_count_;
+};
+
+}  // namespace slide
