@@ -9,7 +9,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <new>
 #include <optional>
@@ -28,7 +27,7 @@
 #include "engine/serve/post_patiently.h"
 #include "engine/serve/predict_api.h"
 #include "engine/serve/server_metrics.h"
-#include "engine/serve/signals_blocked.h"
+#include "engine/serve/worker_threads.h"
 
 namespace slide::serve {
 
@@ -80,14 +79,12 @@ class HttpServer::Core final : public ConnectionHost {
         stop_signals_(io_),
         reload_signals_(io_) {
     if (!options.access_log.empty()) access_log_.emplace(options.access_log, log_);
-    {
-      const SignalsBlocked blocked;
-      workers_.emplace(static_cast<std::size_t>(threads_));
-    }
+    workers_.emplace(static_cast<std::size_t>(threads_),
+                     "lower --threads, or raise the limits of memory and processes (ulimit -v, -u)");
     loader_.emplace(io_, std::move(load), log_, metrics_);
     catch_signals();
   }
-  ~Core() { workers_->join(); }
+  ~Core() { workers_.reset(); }
 
   std::string url() const { return listener_.url(); }
 
@@ -138,7 +135,7 @@ class HttpServer::Core final : public ConnectionHost {
   bool stopping_ = false;
   std::optional<AccessLog> access_log_;
   std::optional<ModelLoader> loader_;
-  std::optional<asio::thread_pool> workers_;
+  std::optional<WorkerThreads> workers_;
 };
 
 // Returns whether there is room for another connection, also one to refuse.
@@ -239,7 +236,7 @@ void HttpServer::Core::predict(std::shared_ptr<Connection> connection, std::stri
         failure(http::status::service_unavailable, "too many requests wait; try again later"));
   }
   const auto job = std::make_shared<Job>(Job{std::move(connection), std::move(body), loader_->model(), {}});
-  asio::post(*workers_, [this, job, asked = Clock::now(), work = asio::make_work_guard(io_)] {
+  asio::post(workers_->queue(), [this, job, asked = Clock::now(), work = asio::make_work_guard(io_)] {
     try {
       job->reply = compute(job->body, *job->model, asked);
       job->reply.model = job->model->fingerprint();

@@ -10,21 +10,20 @@
 #include <utility>
 
 #include "engine/serve/post_patiently.h"
-#include "engine/serve/signals_blocked.h"
 
 namespace slide::serve {
 
 namespace asio = boost::asio;
 
 ModelLoader::ModelLoader(asio::io_context& io, Load load, const Log& log, ServerMetrics& metrics)
-    : io_(io), load_(std::move(load)), log_(log), metrics_(metrics) {
-  {
-    const SignalsBlocked blocked;
-    thread_.emplace(1);
-  }
+    : io_(io),
+      load_(std::move(load)),
+      log_(log),
+      metrics_(metrics),
+      thread_(1, "raise the limits of memory and processes (ulimit -v, -u)") {
   std::exception_ptr fault;
   std::binary_semaphore done(0);
-  asio::post(*thread_, [&] {
+  asio::post(thread_.queue(), [&] {
     try {
       model_ = load_();
     } catch (const std::exception&) {
@@ -39,7 +38,7 @@ ModelLoader::ModelLoader(asio::io_context& io, Load load, const Log& log, Server
 void ModelLoader::reload() {
   load_again_ = loading_;
   if (loading_) return;
-  asio::post(*thread_, [this, work = asio::make_work_guard(io_)] {
+  asio::post(thread_.queue(), [this, work = asio::make_work_guard(io_)] {
     std::shared_ptr<const ServedModel> loaded;
     std::exception_ptr fault;
     try {

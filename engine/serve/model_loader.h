@@ -3,16 +3,15 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "engine/serve/served_model.h"
 #include "engine/serve/server_metrics.h"
+#include "engine/serve/worker_threads.h"
 
 namespace slide::serve {
 
@@ -24,7 +23,6 @@ class ModelLoader {
   // Loads the first model on its own thread and rethrows what `load` throws. `log` and `metrics` are notified
   // of reloads and must outlive this object.
   ModelLoader(boost::asio::io_context& io, Load load, const Log& log, ServerMetrics& metrics);
-  ~ModelLoader() { thread_->join(); }
   ModelLoader(const ModelLoader&) = delete;
   ModelLoader& operator=(const ModelLoader&) = delete;
 
@@ -44,7 +42,7 @@ class ModelLoader {
   ServerMetrics& metrics_;
   std::shared_ptr<const ServedModel> model_;
   bool loading_ = false, load_again_ = false, stopped_ = false;
-  std::optional<boost::asio::thread_pool> thread_;
+  WorkerThreads thread_;  // last: it ends first
 };
 
 }  // namespace slide::serve
