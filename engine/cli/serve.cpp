@@ -68,6 +68,11 @@ void add_serve(CLI::App& app, Action& action) {
   };
   sub->add_option("MODEL", command->model.path, "Folder of a run, or a model file")->required();
   sub->add_option("--host", server.host, "Address to listen on")->capture_default_str()->type_name("HOST");
+  sub->add_option("--allow-host", server.allowed_hosts,
+                  "Name that requests may call the server by, beside localhost and addresses, and of pages "
+                  "that may ask it; '*' = any")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   server.port = 8080;
   count("--port", server.port, "Port; 0 = any that is free", 0, 65535);
   count("--k", server.k, "Labels an answer, when the request does not say", 1, serve::kMaxK);

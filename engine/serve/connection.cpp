@@ -116,8 +116,11 @@ void Connection::read_header() {
 void Connection::header_read() {
   route_ = route_of(parser_->get());
   if (std::optional<Reply> refusal = framing_refusal(parser_->get())) return refuse_rest(std::move(*refusal));
+  if (std::optional<Reply> refusal = host_.hosts().refusal(parser_->get()))
+    route_.refusal = std::move(*refusal);
   if (route_.refusal && !parser_->is_done()) return refuse_rest(std::move(*route_.refusal));
-  if (!parser_->is_done() && boost::beast::iequals(parser_->get()[http::field::expect], "100-continue")) {
+  if (!parser_->is_done() && parser_->get().version() >= 11 &&
+      boost::beast::iequals(parser_->get()[http::field::expect], "100-continue")) {
     asio::async_write(socket_, asio::buffer(kContinue),
                       [self = shared_from_this()](const error_code& error, std::size_t) {
                         if (error) return self->close();
@@ -203,10 +206,9 @@ void Connection::log(double seconds, std::size_t bytes_out) {
   access.status = response_.result_int();
   access.bytes_in = bytes_in_;
   if (parser_) {
-    const auto method = parser_->get().method_string(), target = parser_->get().target();
+    const auto method = parser_->get().method_string();
     access.method = {method.data(), method.size()};
-    access.path = {target.data(), target.size()};
-    access.path = access.path.substr(0, access.path.find('?'));
+    access.path = target_of(parser_->get()).path;
   }
   access.bytes_out = bytes_out;
   access.rows = rows_;

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "engine/serve/access_log.h"
+#include "engine/serve/host_check.h"
 #include "engine/serve/http_reply.h"
 #include "engine/serve/server_metrics.h"
 
@@ -32,6 +33,7 @@ class ConnectionHost {
   };
 
   virtual const Limits& limits() const = 0;
+  virtual const HostCheck& hosts() const = 0;
   virtual bool stopping() const = 0;
   virtual ServerMetrics& metrics() = 0;
   virtual bool logs() const = 0;  // whether to call log()

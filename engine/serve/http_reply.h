@@ -27,6 +27,15 @@ Reply failure(boost::beast::http::status status, std::string_view message);
 // The page of GET /.
 Reply page_reply();
 
+// The parts of a request's target, RFC 9112, 3.2: "/path?query", or "http://host:port/path?query".
+struct Target {
+  std::optional<std::string_view> authority;  // host:port of the second form
+  std::string_view path;                      // without the query
+};
+
+// The parts point into `request`.
+Target target_of(const boost::beast::http::request_header<>& request);
+
 struct Route {
   ServerMetrics::Endpoint endpoint = ServerMetrics::Endpoint::kOther;
   std::optional<Reply> refusal;

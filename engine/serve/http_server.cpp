@@ -21,6 +21,7 @@
 #include "engine/base/phases.h"
 #include "engine/config/spellings.h"
 #include "engine/serve/connection.h"
+#include "engine/serve/host_check.h"
 #include "engine/serve/http_reply.h"
 #include "engine/serve/listener.h"
 #include "engine/serve/model_loader.h"
@@ -73,6 +74,7 @@ class HttpServer::Core final : public ConnectionHost {
   Core(const ServerOptions& options, Loader load, Log log)
       : options_(options),
         limits_{options.max_body, seconds_of(options.timeout), seconds_of(options.keep_alive)},
+        hosts_(options.host, options.allowed_hosts),
         log_(std::move(log)),
         threads_(resolve_threads(options.threads)),
         listener_(io_, options.host, options.port),
@@ -102,6 +104,7 @@ class HttpServer::Core final : public ConnectionHost {
   }
 
   const Limits& limits() const override { return limits_; }
+  const HostCheck& hosts() const override { return hosts_; }
   ServerMetrics& metrics() override { return metrics_; }
   bool stopping() const override { return stopping_; }
   void add(Connection* connection) override { connections_.insert(connection), ++metrics_.connections; }
@@ -124,6 +127,7 @@ class HttpServer::Core final : public ConnectionHost {
 
   const ServerOptions options_;
   const Limits limits_;
+  const HostCheck hosts_;
   const Log log_;
   const int threads_;
   ServerMetrics metrics_;

@@ -16,17 +16,19 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/serve/served_model.h"
 
 namespace slide::serve {
 
 struct ServerOptions {
-  std::string host = "127.0.0.1";  // an address or a host name
-  std::uint16_t port = 0;          // 0: any free port
-  int threads = 0;                 // worker threads; 0 = all cores
-  std::size_t max_body = 1 << 20;  // bytes of a request body
-  std::size_t max_queue = 256;     // predictions waiting for a thread
+  std::string host = "127.0.0.1";          // an address or a host name
+  std::uint16_t port = 0;                  // 0: any free port
+  std::vector<std::string> allowed_hosts;  // further names of the server (host_check.h)
+  int threads = 0;                         // worker threads; 0 = all cores
+  std::size_t max_body = 1 << 20;          // bytes of a request body
+  std::size_t max_queue = 256;             // predictions waiting for a thread
   std::size_t max_connections = 1000;
   double timeout =
       10.0;  // seconds for a request to arrive, to wait for a thread, and for its answer to be read

@@ -26,6 +26,7 @@ class Host final : public serve::ConnectionHost {
   explicit Host(boost::asio::io_context& io) : io_(io) {}
 
   const Limits& limits() const override { return limits_; }
+  const serve::HostCheck& hosts() const override { return hosts_; }
   bool stopping() const override { return false; }
   serve::ServerMetrics& metrics() override { return metrics_; }
   bool logs() const override { return false; }
@@ -54,6 +55,7 @@ class Host final : public serve::ConnectionHost {
   }
 
   boost::asio::io_context& io_;
+  const serve::HostCheck hosts_{"127.0.0.1", {"here"}};
   Limits limits_ = {4096, std::chrono::seconds(60), std::chrono::seconds(60)};
   serve::ServerMetrics metrics_;
 };

@@ -106,7 +106,7 @@ class Client {
   static std::string text_of(const std::string& method, const std::string& target, const std::string& body,
                              const std::string& more = "") {
     return method + " " + target +
-           " HTTP/1.1\r\nHost: here\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + more +
+           " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + more +
            "\r\n" + body;
   }
 
