@@ -80,6 +80,9 @@ void add_serve(CLI::App& app, Action& action) {
   count("--max-queue", server.max_queue,
         "Requests that may wait for a thread; more are told to come again (503)", 0, kMaxWaiting);
   count("--max-connections", server.max_connections, "Connections at once", 1, kMaxWaiting);
+  count("--max-waiting", server.max_waiting,
+        "Bytes of requests and answers that may wait, of all connections together; beyond it 503", 1,
+        kMaxBytes);
   seconds("--timeout", server.timeout,
           "Seconds that a request may take to arrive, wait, or have its answer taken");
   seconds("--keep-alive", server.keep_alive, "Seconds that a connection may be idle");

@@ -8,17 +8,20 @@
 #include <string>
 #include <string_view>
 
+#include "engine/serve/byte_budget.h"
+#include "engine/serve/reply_text.h"
 #include "engine/serve/server_metrics.h"
 
 namespace slide::serve {
 
 struct Reply {
   boost::beast::http::status status = boost::beast::http::status::ok;
-  std::string body;
+  ReplyText body;
   const char* type = "application/json";
   const char* allow = nullptr;  // allowed methods, with method_not_allowed
   std::size_t rows = 0;         // samples predicted
   std::string model{};          // fingerprint of the answering model, or empty
+  HeldBytes held{};             // the body's
 };
 
 // {"error": message}

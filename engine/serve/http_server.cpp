@@ -42,6 +42,7 @@ namespace {
 
 constexpr std::size_t kRefusalsAtOnce = 256;  // connections above the limit that get a refusal; others wait
 constexpr std::size_t kSpareFiles = 64;
+constexpr std::size_t kOwnAnswer = 8192;  // bytes of an answer that are not counted
 constexpr auto kMemoryPause = std::chrono::milliseconds(10);
 
 Clock::duration seconds_of(double seconds) {
@@ -75,6 +76,7 @@ class HttpServer::Core final : public ConnectionHost {
       : options_(options),
         limits_{options.max_body, seconds_of(options.timeout), seconds_of(options.keep_alive)},
         hosts_(options.host, options.allowed_hosts),
+        waiting_(options.max_waiting),
         log_(std::move(log)),
         threads_(resolve_threads(options.threads)),
         listener_(io_, options.host, options.port),
@@ -105,6 +107,7 @@ class HttpServer::Core final : public ConnectionHost {
 
   const Limits& limits() const override { return limits_; }
   const HostCheck& hosts() const override { return hosts_; }
+  ByteBudget& waiting() override { return waiting_; }
   ServerMetrics& metrics() override { return metrics_; }
   bool stopping() const override { return stopping_; }
   void add(Connection* connection) override { connections_.insert(connection), ++metrics_.connections; }
@@ -113,7 +116,8 @@ class HttpServer::Core final : public ConnectionHost {
   void log(const Access& access) override { access_log_->write(access); }
   Reply health() const override;
   Reply metrics_reply() const override {
-    return {http::status::ok, metrics_.text(*loader_->model()), "text/plain; version=0.0.4; charset=utf-8"};
+    return {http::status::ok, metrics_.text(*loader_->model(), waiting_),
+            "text/plain; version=0.0.4; charset=utf-8"};
   }
   void predict(std::shared_ptr<Connection> connection, std::string body) override;
 
@@ -123,11 +127,12 @@ class HttpServer::Core final : public ConnectionHost {
   void stop();
   void wait_for_reload();
   void outlive(const std::exception& error);
-  Reply compute(const std::string& body, const ServedModel& model, Clock::time_point asked) const;
+  Reply compute(const std::string& body, const ServedModel& model, Clock::time_point asked);
 
   const ServerOptions options_;
   const Limits limits_;
   const HostCheck hosts_;
+  ByteBudget waiting_;
   const Log log_;
   const int threads_;
   ServerMetrics metrics_;
@@ -217,17 +222,22 @@ Reply HttpServer::Core::health() const {
                       model.network.labels(), spelling(served.inference()), uptime)};
 }
 
-Reply HttpServer::Core::compute(const std::string& body, const ServedModel& model,
-                                Clock::time_point asked) const {
+Reply HttpServer::Core::compute(const std::string& body, const ServedModel& model, Clock::time_point asked) {
   try {
     if (Clock::now() - asked > seconds_of(options_.timeout))
       return failure(http::status::service_unavailable, "the request waited too long; try again later");
-    PredictAnswer answer = answer_predict(body, model, options_.k);
-    return {.body = std::move(answer.json) + "\n", .rows = answer.rows};
+    HeldBytes held(waiting_, kOwnAnswer);
+    PredictAnswer answer = answer_predict(body, model, options_.k, &held);
+    answer.text.add("\n");
+    return {.body = std::move(answer.text), .rows = answer.rows, .held = std::move(held)};
+  } catch (const NoRoom& full) {
+    return failure(http::status::service_unavailable, full.what() + std::string("; try again later"));
   } catch (const InputError& error) {
     return failure(http::status::bad_request, error.what());
   } catch (const std::bad_alloc&) {
     return failure(http::status::service_unavailable, "out of memory; try again later");
+  } catch (const Error& error) {  // no room for an array
+    return failure(http::status::service_unavailable, error.what());
   } catch (const std::exception& error) {
     return failure(http::status::internal_server_error, error.what());
   }
@@ -248,8 +258,10 @@ void HttpServer::Core::predict(std::shared_ptr<Connection> connection, std::stri
       job->reply.status = http::status::service_unavailable;
     }
     job->model.reset();
+    std::string().swap(job->body);
     post_patiently(io_, [this, job] {
       --metrics_.in_flight;
+      if (job->reply.status == http::status::service_unavailable) ++metrics_.rejected;
       const auto asking = std::move(job->connection);  // destroyed on this thread
       asking->respond(std::move(job->reply));
     });

@@ -2,9 +2,9 @@
 // (page.h).
 //
 // One thread handles all connections and never waits for a prediction; worker threads predict. All client
-// resources are bounded: bytes of header and body, the time for a request to arrive and its answer to be
-// read, open connections, and queued requests. Requests beyond a bound get a status (413, 431, 408, 503) and
-// an object {"error": "..."}.
+// resources are bounded: bytes of header and body, bytes that wait to be sent, the time for a request to
+// arrive and its answer to be read, open connections, and queued requests. Requests beyond a bound get a
+// status (413, 431, 408, 503) and an object {"error": "..."}.
 //
 // From its construction on it handles the process's signals: SIGTERM and SIGINT stop it (a second one ends
 // the process at once), SIGHUP reloads the model and reopens the access log. At most one server per process
@@ -30,6 +30,7 @@ struct ServerOptions {
   std::size_t max_body = 1 << 20;          // bytes of a request body
   std::size_t max_queue = 256;             // predictions waiting for a thread
   std::size_t max_connections = 1000;
+  std::size_t max_waiting = std::size_t{48} << 20;  // bytes of all requests and answers (byte_budget.h)
   double timeout =
       10.0;  // seconds for a request to arrive, to wait for a thread, and for its answer to be read
   double keep_alive = 60.0;  // seconds that a connection may be idle

@@ -38,7 +38,9 @@ struct Answer {
 
 class Client {
  public:
-  explicit Client(unsigned short port) : socket_(io()) {
+  // `receive_bytes`, if given: what the system buffers for it.
+  explicit Client(unsigned short port, int receive_bytes = 0) : socket_(io(), boost::asio::ip::tcp::v4()) {
+    if (receive_bytes > 0) socket_.set_option(boost::asio::socket_base::receive_buffer_size(receive_bytes));
     socket_.connect({boost::asio::ip::address_v4::loopback(), port});
     socket_.set_option(boost::asio::ip::tcp::no_delay(true));
   }
