@@ -1,5 +1,6 @@
 // `slide serve`: answers predictions over HTTP until a signal arrives.
 #include <array>
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -41,6 +42,7 @@ void run_serve(const ServeCommand& command) {
   serve::HttpServer server(command.server, load, log);
   print("listening on {}\n", server.url());
   server.run();
+  if (server.loading()) std::_Exit(0);  // a stop does not wait for a model
 }
 
 }  // namespace

@@ -21,6 +21,8 @@ namespace slide {
 
 namespace {
 
+constexpr std::uint64_t kSummedAfterwards = std::uint64_t{1} << 28;  // bytes
+
 constexpr std::uint32_t kFlagOptimizer = 1;
 constexpr std::uint32_t kFlagWide = 2;
 constexpr std::uint32_t kFlagText = 4;
@@ -258,7 +260,8 @@ Network share_of(const Config& config, const DataShape& shape, const Cluster& cl
 // Reads everything after the version; the checksum is verified later.
 Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path, const Cluster* cluster) {
   const auto flags = in.get<std::uint32_t>();
-  in.get<std::uint64_t>();  // length, checked before
+  const auto file_bytes = in.get<std::uint64_t>();  // checked before
+  if (cluster == nullptr) require_model_room(file_bytes, (flags & kFlagOptimizer) != 0, path);
   const auto steps = in.get<std::uint64_t>();
   std::vector<std::string> notes;
   Config config = get_config(in, path, notes);
@@ -312,13 +315,14 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
           std::move(notes)};
 }
 
-// The same; where content is invalid and the checksum is wrong, reports the checksum.
+// The same; where content is invalid and the checksum is wrong, reports the checksum, unless so much is left
+// that reading it takes long.
 Model get_checked_model(SummedReader& in, LoadOptimizer optimizer, const std::string& path,
                         const Cluster* cluster) {
   try {
     return get_model(in, optimizer, path, cluster);
   } catch (const InputError&) {
-    in.finish();
+    if (in.left() <= kSummedAfterwards) in.finish();
     throw;
   }
 }
@@ -361,6 +365,7 @@ OpenedModel open_model(const std::string& path) {
   opened.version = check_model_header({header.data(), static_cast<std::size_t>(got)}, opened.bytes, path);
   opened.in = std::make_unique<SummedReader>(std::move(input.file), opened.bytes,
                                              path + ": the model is damaged", "copy it again or train again");
+  opened.in->check_end();
   opened.in->skip(kModelFlagsAt);
   return opened;
 }

@@ -105,6 +105,8 @@ class HttpServer::Core final : public ConnectionHost {
     }
   }
 
+  bool loading() const { return loader_->loading(); }
+
   const Limits& limits() const override { return limits_; }
   const HostCheck& hosts() const override { return hosts_; }
   ByteBudget& waiting() override { return waiting_; }
@@ -276,6 +278,10 @@ HttpServer::~HttpServer() = default;
 
 std::string HttpServer::url() const {
   return core_->url();
+}
+
+bool HttpServer::loading() const {
+  return core_->loading();
 }
 
 void HttpServer::run() {

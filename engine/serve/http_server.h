@@ -57,6 +57,9 @@ class HttpServer {
 
   // Serves until a signal stops it and all pending requests are answered.
   void run();
+  // After run(): whether a reload is still under way, whose end the destructor waits for. It may never come,
+  // as with a disk that does not answer.
+  bool loading() const;
 
  private:
   class Core;

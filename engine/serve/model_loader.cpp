@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <exception>
 #include <new>
@@ -37,8 +36,8 @@ ModelLoader::ModelLoader(asio::io_context& io, Load load, const Log& log, Server
 
 void ModelLoader::reload() {
   load_again_ = loading_;
-  if (loading_) return;
-  asio::post(thread_.queue(), [this, work = asio::make_work_guard(io_)] {
+  if (loading_) return log_("a reload is under way; the model is loaded once more after it");
+  asio::post(thread_.queue(), [this] {
     std::shared_ptr<const ServedModel> loaded;
     std::exception_ptr fault;
     try {

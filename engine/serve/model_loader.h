@@ -30,6 +30,8 @@ class ModelLoader {
   // Loads a new model while the current one serves; a request during loading loads once more afterwards. On
   // failure the current model stays.
   void reload();
+  // Whether a reload is under way; the destructor waits for its end.
+  bool loading() const { return loading_; }
   // Starts no further reloads.
   void stop() { stopped_ = true; }
 

@@ -5,12 +5,22 @@
 #include <utility>
 
 #include "engine/base/phases.h"
+#include "engine/run/run_folder.h"
 
 namespace slide::serve {
 
+namespace {
+
+Model load_regular(const std::string& name) {
+  require_regular_model(model_at(name));
+  return load_model(name);
+}
+
+}  // namespace
+
 ServedModel::ServedModel(const Options& options)
     : path_(options.path),
-      model_(load_model(options.path)),
+      model_(load_regular(options.path)),
       names_(model_, options.labels),
       fingerprint_(fmt::format("{:08x}", model_.checksum)) {
   InferenceOptions wanted;

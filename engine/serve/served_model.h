@@ -40,7 +40,8 @@ class ServedModel {
     std::optional<Inference> inference;  // none: eval.inference of the model
     int threads = 0;                     // for loading
   };
-  // Loads the model; for lsh also builds its tables. Throws InputError as load_model() and LabelNames do.
+  // Loads the model; for lsh also builds its tables. Throws InputError as load_model() and LabelNames do, and
+  // where the model is no regular file.
   explicit ServedModel(const Options& options);
 
   const Model& model() const { return model_; }
