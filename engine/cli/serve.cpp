@@ -87,6 +87,8 @@ void add_serve(CLI::App& app, Action& action) {
         kMaxBytes);
   seconds("--timeout", server.timeout,
           "Seconds that a request may take to arrive, wait, or have its answer taken");
+  sub->add_flag("--any-kind", server.any_kind,
+                "SIGHUP may load a model that takes other inputs than the one before");
   seconds("--keep-alive", server.keep_alive, "Seconds that a connection may be idle");
   sub->add_option("--access-log", server.access_log,
                   "Append a line of JSON for each answer to FILE; '-' = standard output")

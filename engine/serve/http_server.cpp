@@ -1,7 +1,6 @@
 #include "engine/serve/http_server.h"
 
 #include <signal.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
@@ -21,6 +20,7 @@
 #include "engine/base/phases.h"
 #include "engine/config/spellings.h"
 #include "engine/serve/connection.h"
+#include "engine/serve/file_limit.h"
 #include "engine/serve/host_check.h"
 #include "engine/serve/http_reply.h"
 #include "engine/serve/listener.h"
@@ -40,23 +40,11 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr std::size_t kRefusalsAtOnce = 256;  // connections above the limit that get a refusal; others wait
-constexpr std::size_t kSpareFiles = 64;
 constexpr std::size_t kOwnAnswer = 8192;  // bytes of an answer that are not counted
 constexpr auto kMemoryPause = std::chrono::milliseconds(10);
 
 Clock::duration seconds_of(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-}
-
-// Raises the limit of open files as far as the system allows.
-void raise_file_limit(std::size_t connections) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  const rlim_t wanted = connections + kRefusalsAtOnce + kSpareFiles;
-  if (limit.rlim_cur >= wanted) return;
-  limit.rlim_cur = std::min<rlim_t>(wanted, limit.rlim_max);
-  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 // A request during its prediction by a worker thread.
@@ -85,7 +73,9 @@ class HttpServer::Core final : public ConnectionHost {
     if (!options.access_log.empty()) access_log_.emplace(options.access_log, log_);
     workers_.emplace(static_cast<std::size_t>(threads_),
                      "lower --threads, or raise the limits of memory and processes (ulimit -v, -u)");
-    loader_.emplace(io_, std::move(load), log_, metrics_);
+    loader_.emplace(io_, std::move(load), log_, metrics_, options.any_kind);
+    room_ = make_connection_room(options_.max_connections);
+    if (!room_.warning.empty()) log_(room_.warning);
     catch_signals();
   }
   ~Core() { workers_.reset(); }
@@ -93,7 +83,6 @@ class HttpServer::Core final : public ConnectionHost {
   std::string url() const { return listener_.url(); }
 
   void run() {
-    raise_file_limit(options_.max_connections);
     listener_.start([this](tcp::socket socket) { return take(std::move(socket)); });
     while (true) {
       try {
@@ -143,6 +132,7 @@ class HttpServer::Core final : public ConnectionHost {
   Listener listener_;
   asio::signal_set stop_signals_, reload_signals_;
   Clock::time_point started_ = Clock::now();
+  ConnectionRoom room_;
   bool stopping_ = false;
   std::optional<AccessLog> access_log_;
   std::optional<ModelLoader> loader_;
@@ -151,17 +141,17 @@ class HttpServer::Core final : public ConnectionHost {
 
 // Returns whether there is room for another connection, also one to refuse.
 bool HttpServer::Core::take(tcp::socket socket) {
-  const bool refused = connections_.size() >= options_.max_connections;
+  const bool refused = connections_.size() >= room_.connections;
   const auto connection = std::make_shared<Connection>(*this, std::move(socket));
   if (refused) ++metrics_.rejected;
   refused ? connection->refuse() : connection->start();
-  return connections_.size() < options_.max_connections + kRefusalsAtOnce;
+  return connections_.size() < room_.connections + room_.refusals;
 }
 
 void HttpServer::Core::remove(Connection* connection) {
   connections_.erase(connection);
   --metrics_.connections;
-  if (stopping_ || connections_.size() >= options_.max_connections + kRefusalsAtOnce) return;
+  if (stopping_ || connections_.size() >= room_.connections + room_.refusals) return;
   try {
     listener_.go_on();
   } catch (const std::bad_alloc&) {  // retried when the next connection ends

@@ -34,6 +34,7 @@ struct ServerOptions {
   double timeout =
       10.0;  // seconds for a request to arrive, to wait for a thread, and for its answer to be read
   double keep_alive = 60.0;  // seconds that a connection may be idle
+  bool any_kind = false;     // whether a reload may load a model that takes other inputs
   std::size_t k = 5;         // default number of labels per answer
   std::string access_log;    // file, one JSON line per answer; "-": standard output; empty: none
 };

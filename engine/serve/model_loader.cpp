@@ -8,17 +8,20 @@
 #include <semaphore>
 #include <utility>
 
+#include "engine/base/error.h"
 #include "engine/serve/post_patiently.h"
 
 namespace slide::serve {
 
 namespace asio = boost::asio;
 
-ModelLoader::ModelLoader(asio::io_context& io, Load load, const Log& log, ServerMetrics& metrics)
+ModelLoader::ModelLoader(asio::io_context& io, Load load, const Log& log, ServerMetrics& metrics,
+                         bool any_kind)
     : io_(io),
       load_(std::move(load)),
       log_(log),
       metrics_(metrics),
+      any_kind_(any_kind),
       thread_(1, "raise the limits of memory and processes (ulimit -v, -u)") {
   std::exception_ptr fault;
   std::binary_semaphore done(0);
@@ -32,6 +35,17 @@ ModelLoader::ModelLoader(asio::io_context& io, Load load, const Log& log, Server
   });
   done.acquire();
   if (fault) std::rethrow_exception(fault);
+  kind_ = model_->kind();
+}
+
+std::shared_ptr<const ServedModel> ModelLoader::load_next() const {
+  auto loaded = load_();
+  if (!any_kind_ && loaded->kind() != kind_)
+    fail_input(
+        "{}: the model takes {}, the one before {}; restart the server, with --any-kind reloads may change "
+        "that",
+        loaded->path(), loaded->kind(), kind_);
+  return loaded;
 }
 
 void ModelLoader::reload() {
@@ -41,7 +55,7 @@ void ModelLoader::reload() {
     std::shared_ptr<const ServedModel> loaded;
     std::exception_ptr fault;
     try {
-      loaded = load_();
+      loaded = load_next();
     } catch (const std::exception&) {
       fault = std::current_exception();
     }

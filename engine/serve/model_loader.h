@@ -21,8 +21,9 @@ class ModelLoader {
   using Log = std::function<void(std::string_view line)>;
 
   // Loads the first model on its own thread and rethrows what `load` throws. `log` and `metrics` are notified
-  // of reloads and must outlive this object.
-  ModelLoader(boost::asio::io_context& io, Load load, const Log& log, ServerMetrics& metrics);
+  // of reloads and must outlive this object. Unless `any_kind`, a model that takes other inputs is not loaded
+  // later.
+  ModelLoader(boost::asio::io_context& io, Load load, const Log& log, ServerMetrics& metrics, bool any_kind);
   ModelLoader(const ModelLoader&) = delete;
   ModelLoader& operator=(const ModelLoader&) = delete;
 
@@ -36,12 +37,15 @@ class ModelLoader {
   void stop() { stopped_ = true; }
 
  private:
+  std::shared_ptr<const ServedModel> load_next() const;
   void take(const std::shared_ptr<const ServedModel>& loaded, const std::exception_ptr& fault);
 
   boost::asio::io_context& io_;
   const Load load_;
   const Log& log_;
   ServerMetrics& metrics_;
+  const bool any_kind_;
+  std::string kind_;  // of the first model
   std::shared_ptr<const ServedModel> model_;
   bool loading_ = false, load_again_ = false, stopped_ = false;
   WorkerThreads thread_;  // last: it ends first

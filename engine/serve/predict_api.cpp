@@ -5,6 +5,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace slide::serve {
 
 namespace {
 
-using Json = nlohmann::json;
+using Json = RequestJson;
 
 constexpr std::size_t kPieceBytes = std::size_t{1} << 18;  // of an answer
 constexpr std::size_t kRequestBytes = std::size_t{1}
@@ -176,7 +177,9 @@ const Json* take_request(const Json& request, RequestSamples& samples, Ask& ask)
   if (!request.is_object()) fail_input("the body must be an object as {{\"text\": \"...\"}}");
   const Json* inputs = nullptr;
   int kinds = 0;
+  std::set<std::string_view> given;
   for (const auto& [key, value] : request.items()) {
+    if (!given.insert(key).second) fail_input("'{}' is given twice; give it once", shown_part(key));
     if (key == "text" || key == "features" || key == "inputs") {
       ++kinds;
       if (key == "text") samples.add_text(value);

@@ -37,6 +37,11 @@ ServedModel::ServedModel(const Options& options)
   loaded_at_ = std::chrono::system_clock::now();
 }
 
+const char* ServedModel::kind() const {
+  if (model_.text != nullptr) return has_items(model_.text->form()) ? "items" : "text";
+  return model_.shape.dense > 0 ? "dense columns" : "features";
+}
+
 const Predictor* ServedModel::predictor(Inference mode) const {
   const std::optional<Predictor>& wanted = mode == Inference::kLsh ? lsh_ : full_;
   return wanted ? &*wanted : nullptr;

@@ -53,6 +53,8 @@ class ServedModel {
   Inference inference() const { return lsh_ ? Inference::kLsh : Inference::kFull; }
   // nullptr where the model does not serve this mode.
   const Predictor* predictor(Inference mode) const;
+  // The inputs that it takes, for messages: "text", "items", "dense columns" or "features".
+  const char* kind() const;
   double load_seconds() const { return load_seconds_; }
   std::chrono::system_clock::time_point loaded_at() const { return loaded_at_; }
 

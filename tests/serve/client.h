@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,7 +127,8 @@ class Client {
 // 'slide serve' in `folder` on a free port; ready after construction.
 class ServerProcess {
  public:
-  ServerProcess(const std::string& folder, std::vector<std::string> arguments)
+  // `files`, if given: its limit of open files.
+  ServerProcess(const std::string& folder, std::vector<std::string> arguments, rlim_t files = 0)
       : errors_(folder + "/serve.err") {
     int out[2];
     if (pipe(out) != 0) throw std::runtime_error("no pipe");
@@ -141,6 +143,8 @@ class ServerProcess {
       if (chdir(folder.c_str()) != 0 || dup2(out[1], 1) < 0 || dup2(errors, 2) < 0) _exit(99);
       close(out[0]);
       close(out[1]);
+      const rlimit limit = {files, files};
+      if (files > 0 && setrlimit(RLIMIT_NOFILE, &limit) != 0) _exit(97);
       execv(SLIDE_BINARY, pointers.data());
       _exit(98);
     }

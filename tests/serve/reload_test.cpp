@@ -62,5 +62,25 @@ TEST_F(ReloadTest, WhatIsNoModelFileIsRefusedAtOnce) {
   EXPECT_EQ(server.stop(), 0) << server.errors();
 }
 
+TEST_F(ReloadTest, AModelOfAnotherKindIsTakenOnlyWhenAsked) {
+  const std::string text = read_file(slide_->path("text/model.slide"));
+  const Json features = {{"features", {{"3", 1}}}}, words = {{"text", "a choir"}};
+  {
+    ServerProcess server = serve("place");
+    put(text);
+    EXPECT_TRUE(reloads(server, "the model takes text, the one before features"));
+    EXPECT_EQ(server.client().predict(features).code, 200u);
+    EXPECT_EQ(server.metric("slide_reloads_total{result=\"failed\"}"), 1);
+    put(read_file(slide_->path("other/model.slide")));
+    EXPECT_TRUE(reloads(server, "reloaded"));
+    EXPECT_EQ(server.stop(), 0) << server.errors();
+  }
+  put(model_);
+  ServerProcess server = serve("place", {"--any-kind"});
+  put(text);
+  EXPECT_TRUE(reloads(server, "reloaded"));
+  EXPECT_EQ(server.client().predict(words).code, 200u);
+}
+
 }  // namespace
 }  // namespace slide::test

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <deque>
+#include <filesystem>
 
 #include "tests/sanitizers.h"
 #include "tests/serve/serve_fixture.h"
@@ -37,6 +39,30 @@ TEST_F(StartTest, ThreadsThatCannotStartEndItInOneLine) {
   EXPECT_NE(outcome.err.find(" of 64 threads ("), std::string::npos) << outcome.err;
   EXPECT_NE(outcome.err.find("lower --threads"), std::string::npos) << outcome.err;
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+}
+
+// Idle clients take no file that a refusal, a reload or the log needs.
+TEST_F(StartTest, ALowLimitOfOpenFilesIsToldAndHarmsNothing) {
+  ServerProcess server(folder(), {"ids/model.slide", "--access-log", "few.jsonl"}, 60);
+  EXPECT_NE(server.errors().find("the limit of open files is 60"), std::string::npos) << server.errors();
+  EXPECT_NE(server.errors().find("in place of 1000"), std::string::npos) << server.errors();
+  std::deque<Client> idle;
+  unsigned told = 0;
+  for (int c = 0; c < 80 && told < 5; ++c) {
+    idle.emplace_back(server.port());
+    if (!idle.back().hears(c < 20 ? 0 : 300)) continue;
+    EXPECT_EQ(idle.back().receive().code, 503u);
+    ++told;
+    idle.pop_back();
+  }
+  EXPECT_EQ(told, 5u);
+  std::filesystem::rename(slide_->path("few.jsonl"), slide_->path("few.jsonl.1"));
+  server.signal(SIGHUP);
+  EXPECT_TRUE(wait_until([&] { return server.errors().find("reloaded") != std::string::npos; }))
+      << server.errors();
+  EXPECT_TRUE(std::filesystem::exists(slide_->path("few.jsonl")));
+  EXPECT_EQ(server.stop(), 0) << server.errors();
+  EXPECT_EQ(refused(RLIMIT_NOFILE, 22, {}).code, 1);
 }
 
 }  // namespace
