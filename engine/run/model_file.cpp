@@ -12,6 +12,7 @@
 #include "engine/base/error.h"
 #include "engine/base/summed_file.h"
 #include "engine/cluster/shared_summed_file.h"
+#include "engine/run/model_checks.h"
 #include "engine/run/model_matrices.h"
 #include "engine/run/model_sections.h"
 #include "engine/run/packed_sections.h"
@@ -183,20 +184,6 @@ std::vector<LayerHash> get_hashes(ByteReader& in) {
   return hashes;
 }
 
-// Refuses sizes that the file cannot hold, before allocating memory.
-void check_sizes(const Config& config, const DataShape& shape, ModelForm form, const ByteReader& in) {
-  double inputs = double(shape.inputs()), weights = 0.0;
-  for (const LayerConfig& layer : config.layers) {
-    const double size = layer.size == 0 ? double(shape.labels) : double(layer.size);
-    weights += (inputs + 1) * size;
-    inputs = size;
-  }
-  const double bytes = form == ModelForm::kInt8                   ? 1
-                       : config.train.weights == Precision::kBf16 ? 2
-                                                                  : sizeof(float);
-  if (weights * bytes > double(in.left())) in.refuse("weights beyond its length");
-}
-
 // Checks that the flags agree with the configuration.
 void check_flag(std::uint32_t flags, std::uint32_t flag, bool configured, const char* what,
                 const ByteReader& in) {
@@ -269,6 +256,7 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
   FeatureCrosses pairs = get_shape_pairs(in, flags, shape);
   std::vector<LayerHash> hashes = get_hashes(in);
   const ModelForm form = get_form(flags, config, in);
+  check_counts(shape, steps, hashes, in);
   check_sizes(config, shape, form, in);
   Network network = cluster != nullptr ? share_of(config, shape, *cluster) : Network(config, shape);
   network.set_feature_crosses(std::move(pairs));
