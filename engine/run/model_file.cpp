@@ -383,6 +383,7 @@ Model load_model(const std::string& name, LoadOptimizer optimizer, const Cluster
   model.checksum = opened.in->finish();
   model.version = opened.version;
   model.bytes.file = opened.bytes;
+  model.path = path;
   return model;
 }
 
