@@ -26,7 +26,7 @@ std::size_t open_files() {
 }  // namespace
 
 ConnectionRoom make_connection_room(std::size_t connections) {
-  const ConnectionRoom wished = {connections, kRefusalsAtOnce, {}};
+  ConnectionRoom wished = {connections, kRefusalsAtOnce, {}};
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return wished;
   const rlim_t wanted = connections + kRefusalsAtOnce + kSpareFiles;
