@@ -16,6 +16,10 @@ namespace slide {
 
 namespace {
 
+constexpr std::uint64_t kMaxSamples = std::uint64_t{1} << 48;
+constexpr std::size_t kMaxSteps =
+    4096;  // from the place of a hash to a free one: tens at most in a table half full
+
 void put_names(ByteWriter& out, const NameList& names) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     out.put(static_cast<std::uint32_t>(names[i].size()));
@@ -46,16 +50,26 @@ void NameList::add(std::string_view name) {
 
 TextModel::TextModel(const TextOptions& options, TextModelParts parts)
     : options_(options), parts_(std::move(parts)) {
+  all_differ_ = fill_slots();
+  label_ids_.reserve(parts_.label_names.size());
+  for (std::uint32_t id = 0; id < parts_.label_names.size(); ++id) {
+    if (!label_ids_.emplace(parts_.label_names[id], id).second) all_differ_ = false;
+  }
+}
+
+// Returns whether the hashes differ. Those of a damaged model may be equal or, as no hashes of text do, meet
+// at one place; then it stops early.
+bool TextModel::fill_slots() {
   slots_.assign(std::bit_ceil(2 * parts_.hashes.size() + 1), kNone);
   for (std::uint32_t id = 0; id < parts_.hashes.size(); ++id) {
     std::size_t at = parts_.hashes[id] & (slots_.size() - 1);
-    while (slots_[at] != kNone) at = (at + 1) & (slots_.size() - 1);
+    for (std::size_t steps = 0; slots_[at] != kNone; ++steps) {
+      if (parts_.hashes[slots_[at]] == parts_.hashes[id] || steps == kMaxSteps) return false;
+      at = (at + 1) & (slots_.size() - 1);
+    }
     slots_[at] = id;
   }
-  label_ids_.reserve(parts_.label_names.size());
-  for (std::uint32_t id = 0; id < parts_.label_names.size(); ++id) {
-    label_ids_.emplace(parts_.label_names[id], id);
-  }
+  return true;
 }
 
 std::optional<std::uint32_t> TextModel::known_feature(std::uint64_t hash) const {
@@ -180,7 +194,14 @@ std::shared_ptr<const TextModel> TextModel::from_bytes(std::string_view bytes, c
   parts.label_names = get_names(in, labels);
   if (has_items(parts.form) && features != labels) in.refuse("items that differ between features and labels");
   if (in.left() != 0) in.refuse("more than its sizes say");
-  return std::make_shared<const TextModel>(options, std::move(parts));
+  if (parts.samples == 0 || parts.samples > kMaxSamples) in.refuse("impossible number of samples");
+  for (const NameList* names : {&parts.feature_names, &parts.label_names}) {
+    if (names->has('\n') || (!has_items(parts.form) && names->has('\t')))
+      in.refuse("a name with a line break or TAB");
+  }
+  auto text = std::make_shared<const TextModel>(options, std::move(parts));
+  if (!text->all_differ_) in.refuse("equal names of labels, or equal hashes");
+  return text;
 }
 
 }  // namespace slide

@@ -30,6 +30,8 @@ class NameList {
  public:
   void add(std::string_view name);
   std::size_t size() const { return ends_.size(); }
+  // Whether a name has this character.
+  bool has(char c) const { return text_.find(c) != std::string::npos; }
   std::string_view operator[](std::size_t i) const {
     const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
     return std::string_view(text_).substr(begin, ends_[i] - begin);
@@ -86,6 +88,7 @@ class TextModel {
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
+  bool fill_slots();
   void items_of(std::string_view text, bool normalize, Row& row) const;
   std::uint32_t feature_id(std::uint64_t hash) const;
 
@@ -93,6 +96,7 @@ class TextModel {
   TextModelParts parts_;
   std::vector<std::uint32_t> slots_;  // hash table with open addressing: ids, or kNone
   std::unordered_map<std::string_view, std::uint32_t> label_ids_;
+  bool all_differ_ = true;  // hashes, and names of labels
 };
 
 }  // namespace slide

@@ -77,6 +77,13 @@ SummedReader::SummedReader(Descriptor file, std::uint64_t file_bytes, std::strin
   posix_fadvise(file_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
 }
 
+void SummedReader::check_end() const {
+  std::array<char, kEndMarker.size()> end{};
+  const ssize_t got = read_at(file_.get(), end.data(), end.size(), at_ + left() + kFooterBytes - end.size());
+  if (got != static_cast<ssize_t>(end.size()) || std::string_view(end.data(), end.size()) != kEndMarker)
+    refuse("it is cut off");
+}
+
 void SummedReader::read(char* to, std::size_t bytes) {
   const ssize_t got = read_at(file_.get(), to, bytes, at_);
   if (got < 0) refuse(fmt::format("it cannot be read: {}", std::strerror(errno)));

@@ -49,6 +49,8 @@ class SummedReader final : public ByteReader {
   // `file`: an open regular file of `file_bytes` bytes. `subject`, `advice`: see ByteReader.
   SummedReader(Descriptor file, std::uint64_t file_bytes, std::string subject, std::string advice);
 
+  // Throws InputError where the file does not end with the end marker, reading nothing else.
+  void check_end() const;
   // Reads to the end and returns the checksum. Throws InputError where the file is truncated or the checksum
   // differs. Values read before are unverified until then.
   std::uint32_t finish();

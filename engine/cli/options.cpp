@@ -141,7 +141,9 @@ void add_inference(CLI::App& app, std::optional<Inference>& inference) {
 
 void add_known(CLI::App& app, std::string& file) {
   app.add_option("--known", file,
-                 "Interactions: what the users of DATA have already; default: the model's training file")
+                 "Interactions: log of what the users of DATA have already; by default the one that the "
+                 "model names, a "
+                 "regular file, and only for a model in the folder of its run")
       ->type_name("FILE");
 }
 

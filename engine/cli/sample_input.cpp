@@ -23,6 +23,7 @@
 #include "engine/cli/line_source.h"
 #include "engine/cli/text.h"
 #include "engine/run/run_data.h"
+#include "engine/run/users_log.h"
 
 namespace slide::cli {
 
@@ -157,6 +158,13 @@ std::string SampleInput::known_log() const {
         "{} is not there, so users are not looked up; name the log of what they have by --known", part)});
     return {};
   }
+  try {
+    users_log(model_);
+  } catch (const InputError& error) {  // users are what the input says
+    tell({fmt::format("users are not looked up; {}", error.what())});
+    return {};
+  }
+  if (!model_.known_given) tell({fmt::format("users are looked up in {}, which the model names", known)});
   return known;
 }
 

@@ -1,5 +1,6 @@
 // `slide serve`: answers predictions over HTTP until a signal arrives.
 #include <array>
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -41,6 +42,7 @@ void run_serve(const ServeCommand& command) {
   serve::HttpServer server(command.server, load, log);
   print("listening on {}\n", server.url());
   server.run();
+  if (server.loading()) std::_Exit(0);  // a stop does not wait for a model
 }
 
 }  // namespace
@@ -68,6 +70,11 @@ void add_serve(CLI::App& app, Action& action) {
   };
   sub->add_option("MODEL", command->model.path, "Folder of a run, or a model file")->required();
   sub->add_option("--host", server.host, "Address to listen on")->capture_default_str()->type_name("HOST");
+  sub->add_option("--allow-host", server.allowed_hosts,
+                  "Name that requests may call the server by, beside localhost and addresses, and of pages "
+                  "that may ask it; '*' = any")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   server.port = 8080;
   count("--port", server.port, "Port; 0 = any that is free", 0, 65535);
   count("--k", server.k, "Labels an answer, when the request does not say", 1, serve::kMaxK);
@@ -75,8 +82,13 @@ void add_serve(CLI::App& app, Action& action) {
   count("--max-queue", server.max_queue,
         "Requests that may wait for a thread; more are told to come again (503)", 0, kMaxWaiting);
   count("--max-connections", server.max_connections, "Connections at once", 1, kMaxWaiting);
+  count("--max-waiting", server.max_waiting,
+        "Bytes of requests and answers that may wait, of all connections together; beyond it 503", 1,
+        kMaxBytes);
   seconds("--timeout", server.timeout,
           "Seconds that a request may take to arrive, wait, or have its answer taken");
+  sub->add_flag("--any-kind", server.any_kind,
+                "SIGHUP may load a model that takes other inputs than the one before");
   seconds("--keep-alive", server.keep_alive, "Seconds that a connection may be idle");
   sub->add_option("--access-log", server.access_log,
                   "Append a line of JSON for each answer to FILE; '-' = standard output")

@@ -23,6 +23,7 @@
 #include "engine/run/model_use.h"
 #include "engine/run/output_files.h"
 #include "engine/run/ranks.h"
+#include "engine/run/users_log.h"
 
 namespace slide::cli {
 
@@ -109,6 +110,8 @@ void run_test(const TestCommand& command, Cluster& cluster) {
   options.ks = each_once(command.measures.ks.empty() ? model.config.eval.k : command.measures.ks);
   options.filter = command.measures.filter;
   options.propensity = command.measures.propensity;
+  if (model.config.data.kind == DataKind::kInteractions && !model.known_given && cluster.rank() == 0)
+    tell({fmt::format("users are looked up in {}, which the model names", users_log(model))});
   TestData data = command.data == "-"
                       ? read_standard_input(model, options.threads, command.skip_bad, cluster)
                       : read_test_data(command.data, model, options.threads, command.skip_bad);

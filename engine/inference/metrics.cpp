@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
@@ -33,11 +34,18 @@ InversePropensities::InversePropensities(std::span<const std::uint32_t> label_fr
   if (!(a >= 0) || !(b > 0)) fail_input("propensities need A >= 0 and B > 0, not A = {}, B = {}", a, b);
   const double log_samples = std::log(static_cast<double>(std::max<std::size_t>(samples, 1)));
   const double c = std::max(0.0, log_samples - 1.0) * std::pow(b + 1.0, a);
-  const std::uint32_t most = label_frequencies.empty() ? 0 : std::ranges::max(label_frequencies);
-  values_.resize(label_frequencies.empty() ? 0 : std::size_t{most} + 1);
-  for (std::size_t frequency = 0; frequency < values_.size(); ++frequency)
-    values_[frequency] = 1.0 + c * std::exp(-a * std::log(static_cast<double>(frequency) + b));
-  if (!values_.empty()) beyond_ = values_.front();
+  const auto value = [&](std::size_t frequency) {
+    return 1.0 + c * std::exp(-a * std::log(static_cast<double>(frequency) + b));
+  };
+  if (label_frequencies.empty()) return;
+  const std::size_t values = std::size_t{std::ranges::max(label_frequencies)} + 1;
+  if (values > label_frequencies.size()) {
+    std::ranges::transform(label_frequencies, std::back_inserter(values_), value);
+    frequencies_ = {};
+  } else {
+    for (std::size_t frequency = 0; frequency < values; ++frequency) values_.push_back(value(frequency));
+  }
+  beyond_ = value(0);
 }
 
 const char* name_of(LabelGroup group) {

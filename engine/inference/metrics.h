@@ -24,7 +24,8 @@ namespace slide {
 // fewer than three samples. Immutable.
 class InversePropensities {
  public:
-  // Stores one value per distinct frequency; `label_frequencies` must outlive the object. Throws InputError
+  // Stores one value per frequency up to the largest, or per label where these are fewer; `label_frequencies`
+  // must outlive the object. Throws InputError
   // unless a >= 0 and b > 0.
   InversePropensities(std::span<const std::uint32_t> label_frequencies, std::size_t samples, double a,
                       double b);

@@ -12,6 +12,7 @@
 #include "engine/base/error.h"
 #include "engine/base/summed_file.h"
 #include "engine/cluster/shared_summed_file.h"
+#include "engine/run/model_checks.h"
 #include "engine/run/model_matrices.h"
 #include "engine/run/model_sections.h"
 #include "engine/run/packed_sections.h"
@@ -20,6 +21,8 @@
 namespace slide {
 
 namespace {
+
+constexpr std::uint64_t kSummedAfterwards = std::uint64_t{1} << 28;  // bytes
 
 constexpr std::uint32_t kFlagOptimizer = 1;
 constexpr std::uint32_t kFlagWide = 2;
@@ -181,20 +184,6 @@ std::vector<LayerHash> get_hashes(ByteReader& in) {
   return hashes;
 }
 
-// Refuses sizes that the file cannot hold, before allocating memory.
-void check_sizes(const Config& config, const DataShape& shape, ModelForm form, const ByteReader& in) {
-  double inputs = double(shape.inputs()), weights = 0.0;
-  for (const LayerConfig& layer : config.layers) {
-    const double size = layer.size == 0 ? double(shape.labels) : double(layer.size);
-    weights += (inputs + 1) * size;
-    inputs = size;
-  }
-  const double bytes = form == ModelForm::kInt8                   ? 1
-                       : config.train.weights == Precision::kBf16 ? 2
-                                                                  : sizeof(float);
-  if (weights * bytes > double(in.left())) in.refuse("weights beyond its length");
-}
-
 // Checks that the flags agree with the configuration.
 void check_flag(std::uint32_t flags, std::uint32_t flag, bool configured, const char* what,
                 const ByteReader& in) {
@@ -258,7 +247,8 @@ Network share_of(const Config& config, const DataShape& shape, const Cluster& cl
 // Reads everything after the version; the checksum is verified later.
 Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path, const Cluster* cluster) {
   const auto flags = in.get<std::uint32_t>();
-  in.get<std::uint64_t>();  // length, checked before
+  const auto file_bytes = in.get<std::uint64_t>();  // checked before
+  if (cluster == nullptr) require_model_room(file_bytes, (flags & kFlagOptimizer) != 0, path);
   const auto steps = in.get<std::uint64_t>();
   std::vector<std::string> notes;
   Config config = get_config(in, path, notes);
@@ -266,6 +256,7 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
   FeatureCrosses pairs = get_shape_pairs(in, flags, shape);
   std::vector<LayerHash> hashes = get_hashes(in);
   const ModelForm form = get_form(flags, config, in);
+  check_counts(shape, steps, hashes, in);
   check_sizes(config, shape, form, in);
   Network network = cluster != nullptr ? share_of(config, shape, *cluster) : Network(config, shape);
   network.set_feature_crosses(std::move(pairs));
@@ -312,13 +303,14 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
           std::move(notes)};
 }
 
-// The same; where content is invalid and the checksum is wrong, reports the checksum.
+// The same; where content is invalid and the checksum is wrong, reports the checksum, unless so much is left
+// that reading it takes long.
 Model get_checked_model(SummedReader& in, LoadOptimizer optimizer, const std::string& path,
                         const Cluster* cluster) {
   try {
     return get_model(in, optimizer, path, cluster);
   } catch (const InputError&) {
-    in.finish();
+    if (in.left() <= kSummedAfterwards) in.finish();
     throw;
   }
 }
@@ -361,6 +353,7 @@ OpenedModel open_model(const std::string& path) {
   opened.version = check_model_header({header.data(), static_cast<std::size_t>(got)}, opened.bytes, path);
   opened.in = std::make_unique<SummedReader>(std::move(input.file), opened.bytes,
                                              path + ": the model is damaged", "copy it again or train again");
+  opened.in->check_end();
   opened.in->skip(kModelFlagsAt);
   return opened;
 }
@@ -390,6 +383,7 @@ Model load_model(const std::string& name, LoadOptimizer optimizer, const Cluster
   model.checksum = opened.in->finish();
   model.version = opened.version;
   model.bytes.file = opened.bytes;
+  model.path = path;
   return model;
 }
 

@@ -17,11 +17,13 @@
 #include "datasets/unpack.h"
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
+#include "engine/base/free_memory.h"
 
 namespace slide {
 
 namespace {
 
+constexpr double kFreelyRead = 1 << 26;  // bytes of a model that need no look at free memory
 constexpr std::uint32_t kOldestVersion = 1;
 constexpr std::uint32_t kPassedOver = 8;  // never released: feature crosses had linear-term weights
 
@@ -48,6 +50,8 @@ ModelInput open_model_input(const std::string& path) {
     fail_input("{}: there is no such model; name the folder of a run of 'slide train', or a model file",
                path);
   }
+  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode))
+    fail_input("{}: this is a device and no model; name the folder of a run, or a model file", path);
   if (!S_ISREG(status.st_mode)) return file_of_stream(path);
   Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open() || fstat(file.get(), &status) != 0) {
@@ -60,12 +64,30 @@ ModelInput open_model_input(const std::string& path) {
   return {std::move(file), static_cast<std::uint64_t>(status.st_size)};
 }
 
+void require_regular_model(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    fail_input("{}: this is no regular file; name the folder of a run, or a model file", path);
+}
+
 bool looks_like_model(const std::string& path) {
   if (is_stream(path)) return false;
   std::ifstream file(path, std::ios::binary);
   char start[kModelMagic.size()] = {};
   file.read(start, sizeof start);
   return file && std::string_view(start, sizeof start) == kModelMagic;
+}
+
+void require_model_room(std::uint64_t file_bytes, bool state_stored, const std::string& path) {
+  const double needed = double(file_bytes) / (state_stored ? 8 : 1);
+  if (needed < kFreelyRead) return;
+  const std::optional<double> free = free_memory();
+  if (free && needed > *free) {
+    fail_input(
+        "{}: the model needs {:.0f} MB of memory or more, and {:.0f} MB are free; use a smaller form of "
+        "it ('slide convert --weights int8')",
+        path, needed / 1e6, *free / 1e6);
+  }
 }
 
 std::uint32_t check_model_header(std::string_view header, std::uint64_t bytes, const std::string& path) {

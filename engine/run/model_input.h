@@ -23,12 +23,20 @@ struct ModelInput {
 };
 
 // Opens the file; content of a pipe or compressed file is first copied to memory. Throws InputError where it
-// is missing or unreadable, Error where memory for a pipe's content is exhausted.
+// is missing, unreadable or a device, Error where memory for a pipe's content is exhausted.
 ModelInput open_model_input(const std::string& path);
+
+// Throws InputError where `path` exists and is no regular file: a pipe or a device can be endless, and cannot
+// be read a second time.
+void require_regular_model(const std::string& path);
 
 // Whether the file starts with the magic of a model. False for unreadable files and for pipes, whose data
 // would be lost.
 bool looks_like_model(const std::string& path);
+
+// Throws InputError where a model file of `file_bytes` bytes cannot fit into free memory, before it takes
+// any. An optimizer's state, which is not always read, has up to 12 bytes for each 2 of weights.
+void require_model_room(std::uint64_t file_bytes, bool state_stored, const std::string& path);
 
 // Checks magic, version and length of a file of `bytes` bytes that begins with `header`; returns the version.
 // Throws InputError where it is not a model, truncated, or of an unknown version.

@@ -10,6 +10,7 @@
 
 #include "engine/kernels/kernels.h"
 #include "engine/run/int8_rows.h"
+#include "engine/run/model_checks.h"
 
 namespace slide {
 
@@ -156,8 +157,10 @@ std::uint64_t get_matrices(ByteReader& in, StoredState stored, ModelForm form, N
     const std::uint64_t left = in.left();
     if (stored == StoredState::kSkip) skip_state(in);
     if (stored == StoredState::kRead) {
-      get_state(in, name, *matrices[m],
-                state.matrices.emplace_back(*matrices[m], network.config().optimizer.kind));
+      const OptimizerKind kind = network.config().optimizer.kind;
+      MatrixState& own = state.matrices.emplace_back(*matrices[m], kind);
+      get_state(in, name, *matrices[m], own);
+      check_state(own, kind, in);
     }
     state_bytes += left - in.left();
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/kernels/bf16.h"
+#include "engine/run/model_checks.h"
 
 namespace slide {
 
@@ -66,6 +67,7 @@ std::unique_ptr<WidePath> get_wide(ByteReader& in, const Network& network, Store
     if (count > in.left() / sizeof(float)) in.refuse(kImpossible);
     state.wide = AlignedArray<float>(count);
     get_finite_rows(in, "optimizer state of the wide weights", 0, 1, state.wide.span());
+    check_sums(state.wide.span(), in);
   }
   if (stored == StoredState::kSkip) in.skip(count * sizeof(float));
   return wide;

@@ -28,7 +28,8 @@ Model open_model(const std::string& path, const ModelUse& use, const Cluster* cl
     fail_input("{}: the model was not trained on interactions; leave {} out", path,
                use.keep_known ? "--keep-known" : "--known");
   }
-  if (!use.known.empty()) model.config.data.known = use.known;
+  model.known_given = !use.known.empty();
+  if (model.known_given) model.config.data.known = use.known;
   model.keep_known = use.keep_known;
   return model;
 }

@@ -21,6 +21,7 @@
 #include "engine/base/error.h"
 #include "engine/run/interaction_data.h"
 #include "engine/run/run_warnings.h"
+#include "engine/run/users_log.h"
 #include "engine/run/validation_keys.h"
 
 namespace slide {
@@ -362,8 +363,7 @@ TestData read_test_data(const std::string& path, const Model& model, int threads
   options.report = &data.report;
   options.unknown_labels = &data.unknown;
   if (options.format == DataFormat::kInteractions) {
-    const DataConfig& config = model.config.data;
-    data.rows = read_held_out(path, config.known.empty() ? config.train : config.known, options);
+    data.rows = read_held_out(path, users_log(model), options);
     return data;
   }
   data.rows = last_of(read_dataset(path, options), model.config.data.test_last);

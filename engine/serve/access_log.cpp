@@ -19,6 +19,7 @@ namespace {
 
 // Max lengths shown: with each byte escaped, a line stays below 4096 bytes, which a pipe writes atomically.
 constexpr std::size_t kMaxMethod = 32, kMaxPath = 512;
+constexpr auto kTryAgain = std::chrono::seconds(1);
 
 // O_NONBLOCK: never waits for a pipe without readers.
 Descriptor open_log(const std::string& path) {
@@ -58,6 +59,7 @@ std::string AccessLog::line_of(const Access& access, std::chrono::system_clock::
 }
 
 void AccessLog::write(const Access& access) {
+  if (stale_ && std::chrono::steady_clock::now() - tried_ > kTryAgain) open_again();
   const std::string line = line_of(access, std::chrono::system_clock::now());
   if (!append(torn_ ? "\n" + line : line)) tell_once(errno);
 }
@@ -76,9 +78,15 @@ bool AccessLog::append(std::string_view bytes) {
 }
 
 void AccessLog::reopen() {
-  Descriptor file = open_log(path_);
   told_ = false;
-  if (!file.is_open()) return tell_once(errno);
+  open_again();
+}
+
+void AccessLog::open_again() {
+  tried_ = std::chrono::steady_clock::now();
+  Descriptor file = open_log(path_);
+  stale_ = !file.is_open();
+  if (stale_) return tell_once(errno);
   file_ = std::move(file);
   torn_ = false;
 }

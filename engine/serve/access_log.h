@@ -34,13 +34,14 @@ class AccessLog {
   AccessLog(std::string path, const Tell& tell);
 
   void write(const Access& access);
-  // Reopens the file (after log rotation); keeps the old one on failure.
+  // Reopens the file (after log rotation); on failure keeps the old one, and write() tries again each second.
   void reopen();
 
   // The line for `access`, with its newline. Invalid UTF-8 is replaced; long paths are cut.
   static std::string line_of(const Access& access, std::chrono::system_clock::time_point time);
 
  private:
+  void open_again();
   bool append(std::string_view bytes);
   void tell_once(int reason);
 
@@ -48,6 +49,8 @@ class AccessLog {
   const Tell& tell_;
   Descriptor file_;
   bool told_ = false;
+  bool stale_ = false;  // the file could not be opened anew; file_ is the one before
+  std::chrono::steady_clock::time_point tried_;
   bool torn_ = false;  // the last line is incomplete
 };
 

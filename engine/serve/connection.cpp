@@ -6,6 +6,7 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -22,6 +23,8 @@ namespace {
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::size_t kMaxHeader = 16384;
+constexpr std::size_t kMaxFields = 128, kFieldBytes = 64;  // the latter beside its text
+constexpr std::size_t kOwnBytes = 16384;                   // of a request that are not counted
 constexpr std::size_t kReadBytes = 8192;
 constexpr std::size_t kMaxBuffer = 65536;  // holds a whole header, chunk extensions or the trailer
 constexpr auto kDrainTime = std::chrono::seconds(1);
@@ -38,7 +41,11 @@ std::string client_of(const tcp::socket& socket) {
 }  // namespace
 
 Connection::Connection(ConnectionHost& host, tcp::socket socket)
-    : host_(host), socket_(std::move(socket)), timer_(socket_.get_executor()), buffer_(kMaxBuffer) {
+    : host_(host),
+      socket_(std::move(socket)),
+      timer_(socket_.get_executor()),
+      buffer_(kMaxBuffer),
+      request_held_(host.waiting(), kOwnBytes) {
   if (host_.logs()) client_ = client_of(socket_);
   host_.add(this);  // last: an exception before it needs no removal
 }
@@ -71,7 +78,10 @@ void Connection::respond(Reply reply) {
   response_.keep_alive(!unread_ && parser_ && parser_->is_done() && parser_->keep_alive() &&
                        !host_.stopping());
   response_.content_length(reply.body.size());
+  answer_held_ = std::move(reply.held);
   if (!head) response_.body() = std::move(reply.body);
+  if (parser_) std::string().swap(parser_->get().body());
+  request_held_.set(buffer_.capacity());
   rows_ = reply.rows;
   model_ = std::move(reply.model);
   if (unread_ || !parser_ || !parser_->is_done()) asked_ = Clock::now();
@@ -89,6 +99,8 @@ void Connection::await_request() {
   parser_.emplace();
   parser_->header_limit(kMaxHeader);
   parser_->body_limit(host_.limits().body);
+  if (buffer_.capacity() > kReadBytes) buffer_.shrink_to_fit();
+  request_held_.set(buffer_.capacity());
   if (buffer_.size() > 0) return read_header();
   error_code ignored;
   if (host_.stopping() && socket_.available(ignored) == 0) return close();
@@ -115,9 +127,13 @@ void Connection::read_header() {
 
 void Connection::header_read() {
   route_ = route_of(parser_->get());
+  if (!hold_request()) return;
   if (std::optional<Reply> refusal = framing_refusal(parser_->get())) return refuse_rest(std::move(*refusal));
+  if (std::optional<Reply> refusal = host_.hosts().refusal(parser_->get()))
+    route_.refusal = std::move(*refusal);
   if (route_.refusal && !parser_->is_done()) return refuse_rest(std::move(*route_.refusal));
-  if (!parser_->is_done() && boost::beast::iequals(parser_->get()[http::field::expect], "100-continue")) {
+  if (!parser_->is_done() && parser_->get().version() >= 11 &&
+      boost::beast::iequals(parser_->get()[http::field::expect], "100-continue")) {
     asio::async_write(socket_, asio::buffer(kContinue),
                       [self = shared_from_this()](const error_code& error, std::size_t) {
                         if (error) return self->close();
@@ -130,12 +146,30 @@ void Connection::header_read() {
 
 void Connection::read_body() {
   if (late_) return read_failed(asio::error::timed_out);
-  http::async_read(socket_, buffer_, *parser_,
-                   [self = shared_from_this()](const error_code& error, std::size_t bytes) {
-                     self->bytes_in_ += bytes;
-                     if (error) return self->read_failed(error);
-                     self->request_read();
-                   });
+  if (parser_->is_done()) return request_read();
+  parser_->eager(true);
+  http::async_read_some(socket_, buffer_, *parser_,
+                        [self = shared_from_this()](const error_code& error, std::size_t bytes) {
+                          self->bytes_in_ += bytes;
+                          if (error) return self->read_failed(error);
+                          if (self->hold_request()) self->read_body();
+                        });
+}
+
+// Counts the memory of what has been read of the request; returns false where it is refused.
+bool Connection::hold_request() {
+  const auto& fields = parser_->get();
+  const auto count = static_cast<std::size_t>(std::distance(fields.begin(), fields.end()));
+  if (count > kMaxFields) {
+    refuse_rest(failure(http::status::request_header_fields_too_large,
+                        fmt::format("a request may have {} fields", kMaxFields)));
+    return false;
+  }
+  const std::size_t text = parser_->chunked() ? 2 * bytes_in_ : bytes_in_;  // a body of unknown size doubles
+  if (request_held_.try_set(buffer_.capacity() + text + count * kFieldBytes)) return true;
+  ++host_.metrics().rejected;
+  refuse_rest(failure(http::status::service_unavailable, NoRoom().what() + std::string("; try again later")));
+  return false;
 }
 
 void Connection::request_read() {
@@ -189,6 +223,8 @@ void Connection::written(const error_code& error, std::size_t bytes) {
   host_.metrics().add_request(route_.endpoint, response_.result_int(), seconds);
   if (host_.logs()) log(seconds, bytes);
   if (error) return close();
+  response_.body() = {};
+  answer_held_ = {};
   if (response_.keep_alive()) return await_request();
   error_code ignored;
   socket_.shutdown(tcp::socket::shutdown_send, ignored);
@@ -203,10 +239,9 @@ void Connection::log(double seconds, std::size_t bytes_out) {
   access.status = response_.result_int();
   access.bytes_in = bytes_in_;
   if (parser_) {
-    const auto method = parser_->get().method_string(), target = parser_->get().target();
+    const auto method = parser_->get().method_string();
     access.method = {method.data(), method.size()};
-    access.path = {target.data(), target.size()};
-    access.path = access.path.substr(0, access.path.find('?'));
+    access.path = target_of(parser_->get()).path;
   }
   access.bytes_out = bytes_out;
   access.rows = rows_;

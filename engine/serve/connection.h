@@ -1,5 +1,6 @@
 // One HTTP connection: reads a request, gets it answered, and repeats. All client resources are bounded:
-// bytes of header and body, and the time for a request to arrive and for its answer to be read. Kept alive by
+// bytes of header and body, those of all clients together, and the time for a request to arrive and for its
+// answer to be read. Kept alive by
 // its pending operations, on the thread of its socket. Internal to the server.
 #pragma once
 
@@ -15,6 +16,8 @@
 #include <string>
 
 #include "engine/serve/access_log.h"
+#include "engine/serve/byte_budget.h"
+#include "engine/serve/host_check.h"
 #include "engine/serve/http_reply.h"
 #include "engine/serve/server_metrics.h"
 
@@ -32,6 +35,8 @@ class ConnectionHost {
   };
 
   virtual const Limits& limits() const = 0;
+  virtual const HostCheck& hosts() const = 0;
+  virtual ByteBudget& waiting() = 0;  // bytes of requests and answers
   virtual bool stopping() const = 0;
   virtual ServerMetrics& metrics() = 0;
   virtual bool logs() const = 0;  // whether to call log()
@@ -70,6 +75,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void read_header();
   void header_read();
   void read_body();
+  bool hold_request();
   void request_read();
   void read_failed(const error_code& error);
   void refuse_rest(Reply reply);
@@ -85,7 +91,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::asio::steady_timer timer_;
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
-  boost::beast::http::response<boost::beast::http::string_body> response_;
+  boost::beast::http::response<ReplyBody> response_;
+  HeldBytes request_held_, answer_held_;
   Route route_;
   std::string client_;        // address and port; empty without a log
   std::size_t bytes_in_ = 0;  // bytes read of the request

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/field.hpp>
 #include <boost/beast/http/fields.hpp>
@@ -55,9 +56,23 @@ std::optional<Reply> framing_refusal(const http::request_header<>& request) {
   return std::nullopt;
 }
 
+Target target_of(const http::request_header<>& request) {
+  const std::string_view text = text_of(request.target());
+  Target target{std::nullopt, text.substr(0, text.find('?'))};
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!boost::beast::iequals(request.target().substr(0, scheme.size()),
+                               boost::beast::string_view(scheme.data(), scheme.size())))
+      continue;
+    const std::string_view rest = target.path.substr(scheme.size());
+    const std::size_t path = std::min(rest.find('/'), rest.size());
+    target = {rest.substr(0, path), path < rest.size() ? rest.substr(path) : "/"};
+    break;
+  }
+  return target;
+}
+
 Route route_of(const http::request_header<>& request) {
-  const std::string_view target = text_of(request.target());
-  const std::string_view path = target.substr(0, target.find('?'));
+  const std::string_view path = target_of(request).path;
   Route route;
   if (path == "/predict") {
     route.endpoint = Endpoint::kPredict;

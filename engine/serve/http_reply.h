@@ -8,17 +8,20 @@
 #include <string>
 #include <string_view>
 
+#include "engine/serve/byte_budget.h"
+#include "engine/serve/reply_text.h"
 #include "engine/serve/server_metrics.h"
 
 namespace slide::serve {
 
 struct Reply {
   boost::beast::http::status status = boost::beast::http::status::ok;
-  std::string body;
+  ReplyText body;
   const char* type = "application/json";
   const char* allow = nullptr;  // allowed methods, with method_not_allowed
   std::size_t rows = 0;         // samples predicted
   std::string model{};          // fingerprint of the answering model, or empty
+  HeldBytes held{};             // the body's
 };
 
 // {"error": message}
@@ -26,6 +29,15 @@ Reply failure(boost::beast::http::status status, std::string_view message);
 
 // The page of GET /.
 Reply page_reply();
+
+// The parts of a request's target, RFC 9112, 3.2: "/path?query", or "http://host:port/path?query".
+struct Target {
+  std::optional<std::string_view> authority;  // host:port of the second form
+  std::string_view path;                      // without the query
+};
+
+// The parts point into `request`.
+Target target_of(const boost::beast::http::request_header<>& request);
 
 struct Route {
   ServerMetrics::Endpoint endpoint = ServerMetrics::Endpoint::kOther;

@@ -1,7 +1,6 @@
 #include "engine/serve/http_server.h"
 
 #include <signal.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
@@ -9,7 +8,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <new>
 #include <optional>
@@ -22,13 +20,15 @@
 #include "engine/base/phases.h"
 #include "engine/config/spellings.h"
 #include "engine/serve/connection.h"
+#include "engine/serve/file_limit.h"
+#include "engine/serve/host_check.h"
 #include "engine/serve/http_reply.h"
 #include "engine/serve/listener.h"
 #include "engine/serve/model_loader.h"
 #include "engine/serve/post_patiently.h"
 #include "engine/serve/predict_api.h"
 #include "engine/serve/server_metrics.h"
-#include "engine/serve/signals_blocked.h"
+#include "engine/serve/worker_threads.h"
 
 namespace slide::serve {
 
@@ -40,22 +40,11 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr std::size_t kRefusalsAtOnce = 256;  // connections above the limit that get a refusal; others wait
-constexpr std::size_t kSpareFiles = 64;
+constexpr std::size_t kOwnAnswer = 8192;  // bytes of an answer that are not counted
 constexpr auto kMemoryPause = std::chrono::milliseconds(10);
 
 Clock::duration seconds_of(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-}
-
-// Raises the limit of open files as far as the system allows.
-void raise_file_limit(std::size_t connections) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  const rlim_t wanted = connections + kRefusalsAtOnce + kSpareFiles;
-  if (limit.rlim_cur >= wanted) return;
-  limit.rlim_cur = std::min<rlim_t>(wanted, limit.rlim_max);
-  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 // A request during its prediction by a worker thread.
@@ -74,25 +63,26 @@ class HttpServer::Core final : public ConnectionHost {
   Core(const ServerOptions& options, Loader load, Log log)
       : options_(options),
         limits_{options.max_body, seconds_of(options.timeout), seconds_of(options.keep_alive)},
+        hosts_(options.host, options.allowed_hosts),
+        waiting_(options.max_waiting),
         log_(std::move(log)),
         threads_(resolve_threads(options.threads)),
         listener_(io_, options.host, options.port),
         stop_signals_(io_),
         reload_signals_(io_) {
     if (!options.access_log.empty()) access_log_.emplace(options.access_log, log_);
-    {
-      const SignalsBlocked blocked;
-      workers_.emplace(static_cast<std::size_t>(threads_));
-    }
-    loader_.emplace(io_, std::move(load), log_, metrics_);
+    workers_.emplace(static_cast<std::size_t>(threads_),
+                     "lower --threads, or raise the limits of memory and processes (ulimit -v, -u)");
+    loader_.emplace(io_, std::move(load), log_, metrics_, options.any_kind);
+    room_ = make_connection_room(options_.max_connections);
+    if (!room_.warning.empty()) log_(room_.warning);
     catch_signals();
   }
-  ~Core() { workers_->join(); }
+  ~Core() { workers_.reset(); }
 
   std::string url() const { return listener_.url(); }
 
   void run() {
-    raise_file_limit(options_.max_connections);
     listener_.start([this](tcp::socket socket) { return take(std::move(socket)); });
     while (true) {
       try {
@@ -104,7 +94,11 @@ class HttpServer::Core final : public ConnectionHost {
     }
   }
 
+  bool loading() const { return loader_->loading(); }
+
   const Limits& limits() const override { return limits_; }
+  const HostCheck& hosts() const override { return hosts_; }
+  ByteBudget& waiting() override { return waiting_; }
   ServerMetrics& metrics() override { return metrics_; }
   bool stopping() const override { return stopping_; }
   void add(Connection* connection) override { connections_.insert(connection), ++metrics_.connections; }
@@ -113,7 +107,8 @@ class HttpServer::Core final : public ConnectionHost {
   void log(const Access& access) override { access_log_->write(access); }
   Reply health() const override;
   Reply metrics_reply() const override {
-    return {http::status::ok, metrics_.text(*loader_->model()), "text/plain; version=0.0.4; charset=utf-8"};
+    return {http::status::ok, metrics_.text(*loader_->model(), waiting_),
+            "text/plain; version=0.0.4; charset=utf-8"};
   }
   void predict(std::shared_ptr<Connection> connection, std::string body) override;
 
@@ -123,10 +118,12 @@ class HttpServer::Core final : public ConnectionHost {
   void stop();
   void wait_for_reload();
   void outlive(const std::exception& error);
-  Reply compute(const std::string& body, const ServedModel& model, Clock::time_point asked) const;
+  Reply compute(const std::string& body, const ServedModel& model, Clock::time_point asked);
 
   const ServerOptions options_;
   const Limits limits_;
+  const HostCheck hosts_;
+  ByteBudget waiting_;
   const Log log_;
   const int threads_;
   ServerMetrics metrics_;
@@ -135,25 +132,26 @@ class HttpServer::Core final : public ConnectionHost {
   Listener listener_;
   asio::signal_set stop_signals_, reload_signals_;
   Clock::time_point started_ = Clock::now();
+  ConnectionRoom room_;
   bool stopping_ = false;
   std::optional<AccessLog> access_log_;
   std::optional<ModelLoader> loader_;
-  std::optional<asio::thread_pool> workers_;
+  std::optional<WorkerThreads> workers_;
 };
 
 // Returns whether there is room for another connection, also one to refuse.
 bool HttpServer::Core::take(tcp::socket socket) {
-  const bool refused = connections_.size() >= options_.max_connections;
+  const bool refused = connections_.size() >= room_.connections;
   const auto connection = std::make_shared<Connection>(*this, std::move(socket));
   if (refused) ++metrics_.rejected;
   refused ? connection->refuse() : connection->start();
-  return connections_.size() < options_.max_connections + kRefusalsAtOnce;
+  return connections_.size() < room_.connections + room_.refusals;
 }
 
 void HttpServer::Core::remove(Connection* connection) {
   connections_.erase(connection);
   --metrics_.connections;
-  if (stopping_ || connections_.size() >= options_.max_connections + kRefusalsAtOnce) return;
+  if (stopping_ || connections_.size() >= room_.connections + room_.refusals) return;
   try {
     listener_.go_on();
   } catch (const std::bad_alloc&) {  // retried when the next connection ends
@@ -216,17 +214,22 @@ Reply HttpServer::Core::health() const {
                       model.network.labels(), spelling(served.inference()), uptime)};
 }
 
-Reply HttpServer::Core::compute(const std::string& body, const ServedModel& model,
-                                Clock::time_point asked) const {
+Reply HttpServer::Core::compute(const std::string& body, const ServedModel& model, Clock::time_point asked) {
   try {
     if (Clock::now() - asked > seconds_of(options_.timeout))
       return failure(http::status::service_unavailable, "the request waited too long; try again later");
-    PredictAnswer answer = answer_predict(body, model, options_.k);
-    return {.body = std::move(answer.json) + "\n", .rows = answer.rows};
+    HeldBytes held(waiting_, kOwnAnswer);
+    PredictAnswer answer = answer_predict(body, model, options_.k, &held);
+    answer.text.add("\n");
+    return {.body = std::move(answer.text), .rows = answer.rows, .held = std::move(held)};
+  } catch (const NoRoom& full) {
+    return failure(http::status::service_unavailable, full.what() + std::string("; try again later"));
   } catch (const InputError& error) {
     return failure(http::status::bad_request, error.what());
   } catch (const std::bad_alloc&) {
     return failure(http::status::service_unavailable, "out of memory; try again later");
+  } catch (const Error& error) {  // no room for an array
+    return failure(http::status::service_unavailable, error.what());
   } catch (const std::exception& error) {
     return failure(http::status::internal_server_error, error.what());
   }
@@ -239,7 +242,7 @@ void HttpServer::Core::predict(std::shared_ptr<Connection> connection, std::stri
         failure(http::status::service_unavailable, "too many requests wait; try again later"));
   }
   const auto job = std::make_shared<Job>(Job{std::move(connection), std::move(body), loader_->model(), {}});
-  asio::post(*workers_, [this, job, asked = Clock::now(), work = asio::make_work_guard(io_)] {
+  asio::post(workers_->queue(), [this, job, asked = Clock::now(), work = asio::make_work_guard(io_)] {
     try {
       job->reply = compute(job->body, *job->model, asked);
       job->reply.model = job->model->fingerprint();
@@ -247,8 +250,10 @@ void HttpServer::Core::predict(std::shared_ptr<Connection> connection, std::stri
       job->reply.status = http::status::service_unavailable;
     }
     job->model.reset();
+    std::string().swap(job->body);
     post_patiently(io_, [this, job] {
       --metrics_.in_flight;
+      if (job->reply.status == http::status::service_unavailable) ++metrics_.rejected;
       const auto asking = std::move(job->connection);  // destroyed on this thread
       asking->respond(std::move(job->reply));
     });
@@ -263,6 +268,10 @@ HttpServer::~HttpServer() = default;
 
 std::string HttpServer::url() const {
   return core_->url();
+}
+
+bool HttpServer::loading() const {
+  return core_->loading();
 }
 
 void HttpServer::run() {

@@ -2,29 +2,30 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <exception>
 #include <new>
 #include <semaphore>
 #include <utility>
 
+#include "engine/base/error.h"
 #include "engine/serve/post_patiently.h"
-#include "engine/serve/signals_blocked.h"
 
 namespace slide::serve {
 
 namespace asio = boost::asio;
 
-ModelLoader::ModelLoader(asio::io_context& io, Load load, const Log& log, ServerMetrics& metrics)
-    : io_(io), load_(std::move(load)), log_(log), metrics_(metrics) {
-  {
-    const SignalsBlocked blocked;
-    thread_.emplace(1);
-  }
+ModelLoader::ModelLoader(asio::io_context& io, Load load, const Log& log, ServerMetrics& metrics,
+                         bool any_kind)
+    : io_(io),
+      load_(std::move(load)),
+      log_(log),
+      metrics_(metrics),
+      any_kind_(any_kind),
+      thread_(1, "raise the limits of memory and processes (ulimit -v, -u)") {
   std::exception_ptr fault;
   std::binary_semaphore done(0);
-  asio::post(*thread_, [&] {
+  asio::post(thread_.queue(), [&] {
     try {
       model_ = load_();
     } catch (const std::exception&) {
@@ -34,16 +35,27 @@ ModelLoader::ModelLoader(asio::io_context& io, Load load, const Log& log, Server
   });
   done.acquire();
   if (fault) std::rethrow_exception(fault);
+  kind_ = model_->kind();
+}
+
+std::shared_ptr<const ServedModel> ModelLoader::load_next() const {
+  auto loaded = load_();
+  if (!any_kind_ && loaded->kind() != kind_)
+    fail_input(
+        "{}: the model takes {}, the one before {}; restart the server, with --any-kind reloads may change "
+        "that",
+        loaded->path(), loaded->kind(), kind_);
+  return loaded;
 }
 
 void ModelLoader::reload() {
   load_again_ = loading_;
-  if (loading_) return;
-  asio::post(*thread_, [this, work = asio::make_work_guard(io_)] {
+  if (loading_) return log_("a reload is under way; the model is loaded once more after it");
+  asio::post(thread_.queue(), [this] {
     std::shared_ptr<const ServedModel> loaded;
     std::exception_ptr fault;
     try {
-      loaded = load_();
+      loaded = load_next();
     } catch (const std::exception&) {
       fault = std::current_exception();
     }

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,11 @@ namespace slide::serve {
 
 namespace {
 
-using Json = nlohmann::json;
+using Json = RequestJson;
+
+constexpr std::size_t kPieceBytes = std::size_t{1} << 18;  // of an answer
+constexpr std::size_t kRequestBytes = std::size_t{1}
+                                      << 17;  // held for a request, beside twice its body, at most
 
 // Parameters common to all inputs of a request.
 struct Ask {
@@ -83,9 +88,16 @@ bool take_option(const std::string& key, const Json& value, Ask& ask) {
 
 class Answer {
  public:
-  // `data`: the samples to answer; `attribution` explains them.
-  Answer(const ServedModel& model, const Ask& ask, const Dataset& data, Attribution& attribution)
-      : model_(model), ask_(ask), data_(data), attribution_(attribution) {
+  // `data`: the samples to answer; `attribution` explains them. `held`, if given, counts the text; what is
+  // held for the request itself is at most `request_bytes`.
+  Answer(const ServedModel& model, const Ask& ask, const Dataset& data, Attribution& attribution,
+         HeldBytes* held, std::size_t request_bytes)
+      : model_(model),
+        ask_(ask),
+        data_(data),
+        attribution_(attribution),
+        held_(held),
+        request_bytes_(request_bytes) {
     text_ = fmt::format("{{\"model\":\"{}\",", model.fingerprint());
   }
 
@@ -100,11 +112,15 @@ class Answer {
       first = false;
       append_prediction(text_, prediction.label, name_of(prediction.label), score);
       if (ask_.explain > 0) add_reasons(prediction.label);
+      if (text_.size() >= kPieceBytes) end_piece();
     }
     text_ += "]";
   }
   void add(std::string_view text) { text_ += text; }
-  std::string take() { return std::move(text_); }
+  ReplyText take() {
+    end_piece();
+    return std::move(whole_);
+  }
 
   // Whether a score reaches the threshold as it is written.
   bool reaches(double score) const { return !ask_.threshold || reaches_written(score, *ask_.threshold); }
@@ -113,6 +129,15 @@ class Answer {
   }
 
  private:
+  void end_piece() {
+    if (held_ != nullptr && !held_->try_set(whole_.size() + text_.size())) {
+      if (held_->others() > request_bytes_) throw NoRoom();
+      fail_input("the answer has more than {} bytes, see --max-waiting; lower k or send less at once",
+                 held_->limit());
+    }
+    whole_.add(text_);
+    text_.clear();
+  }
   // Appends to the last written prediction.
   void add_reasons(std::uint32_t label) {
     text_.back() = ',';
@@ -140,7 +165,10 @@ class Answer {
   const Ask& ask_;
   const Dataset& data_;
   Attribution& attribution_;
-  std::string text_;
+  HeldBytes* held_;
+  std::size_t request_bytes_;
+  ReplyText whole_;
+  std::string text_;  // the piece that is being made
 };
 
 // Parses the request; returns its list of inputs, or nullptr for a single input.
@@ -149,7 +177,9 @@ const Json* take_request(const Json& request, RequestSamples& samples, Ask& ask)
   if (!request.is_object()) fail_input("the body must be an object as {{\"text\": \"...\"}}");
   const Json* inputs = nullptr;
   int kinds = 0;
+  std::set<std::string_view> given;
   for (const auto& [key, value] : request.items()) {
+    if (!given.insert(key).second) fail_input("'{}' is given twice; give it once", shown_part(key));
     if (key == "text" || key == "features" || key == "inputs") {
       ++kinds;
       if (key == "text") samples.add_text(value);
@@ -231,7 +261,8 @@ std::string error_json(std::string_view message) {
   return fmt::format("{{\"error\":{}}}", json_string(message));
 }
 
-PredictAnswer answer_predict(std::string_view body, const ServedModel& model, std::size_t default_k) {
+PredictAnswer answer_predict(std::string_view body, const ServedModel& model, std::size_t default_k,
+                             HeldBytes* held) {
   const Json request = parse(body);
   ServedModel::Lease space(model);
   RequestSamples samples(model.model(), *space);
@@ -250,7 +281,7 @@ PredictAnswer answer_predict(std::string_view body, const ServedModel& model, st
   const Predictor::Wanted wanted = {ask.k, !ask.logit && needs_log_softmax(model.model().config.loss.kind),
                                     ask.keep_known};
   Predictor::Scratch& scratch = ask.inference == Inference::kLsh ? (*space).lsh : (*space).full;
-  Answer answer(model, ask, data, (*space).attribution);
+  Answer answer(model, ask, data, (*space).attribution, held, 2 * body.size() + kRequestBytes);
   const auto call = [&](const Dataset& rows, const Predictor::Wanted& asked, const Predictor::Sink& sink) {
     predictor->predict(rows, asked, scratch, sink);
   };

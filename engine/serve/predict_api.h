@@ -23,6 +23,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/serve/byte_budget.h"
+#include "engine/serve/reply_text.h"
 #include "engine/serve/served_model.h"
 
 namespace slide::serve {
@@ -34,13 +36,17 @@ inline constexpr std::size_t kMaxExplained = 100;    // explained labels per req
 inline constexpr std::size_t kMaxFeatures = 100;     // features per explained label
 
 struct PredictAnswer {
-  std::string json;
+  ReplyText text;
   std::size_t rows = 0;  // inputs of the request
+
+  std::string json() const { return text.str(); }
 };
 
 // Answers a request; `default_k` labels where it does not set "k". Safe from any thread. Throws InputError
-// with one line for the client where the request is malformed or the model cannot answer it.
-PredictAnswer answer_predict(std::string_view body, const ServedModel& model, std::size_t default_k);
+// with one line for the client where the request is malformed, the model cannot answer it, or `held`, which
+// counts the answer's bytes while they are made, can never hold them; NoRoom where it cannot now.
+PredictAnswer answer_predict(std::string_view body, const ServedModel& model, std::size_t default_k,
+                             HeldBytes* held = nullptr);
 
 // Text in the quotes of JSON; what is no UTF-8 is replaced.
 std::string json_string(std::string_view text);

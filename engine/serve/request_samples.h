@@ -3,20 +3,20 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "datasets/dataset.h"
 #include "engine/run/model_file.h"
+#include "engine/serve/request_json.h"
 #include "engine/serve/served_model.h"
 
 namespace slide::serve {
 
 class RequestSamples {
  public:
-  using Json = nlohmann::json;
+  using Json = RequestJson;
 
   RequestSamples(const Model& model, Workspace& space) : model_(model), space_(space) {}
 

@@ -5,12 +5,22 @@
 #include <utility>
 
 #include "engine/base/phases.h"
+#include "engine/run/run_folder.h"
 
 namespace slide::serve {
 
+namespace {
+
+Model load_regular(const std::string& name) {
+  require_regular_model(model_at(name));
+  return load_model(name);
+}
+
+}  // namespace
+
 ServedModel::ServedModel(const Options& options)
     : path_(options.path),
-      model_(load_model(options.path)),
+      model_(load_regular(options.path)),
       names_(model_, options.labels),
       fingerprint_(fmt::format("{:08x}", model_.checksum)) {
   InferenceOptions wanted;
@@ -25,6 +35,11 @@ ServedModel::ServedModel(const Options& options)
   }
   load_seconds_ = seconds_since(begun_);
   loaded_at_ = std::chrono::system_clock::now();
+}
+
+const char* ServedModel::kind() const {
+  if (model_.text != nullptr) return has_items(model_.text->form()) ? "items" : "text";
+  return model_.shape.dense > 0 ? "dense columns" : "features";
 }
 
 const Predictor* ServedModel::predictor(Inference mode) const {

@@ -40,7 +40,8 @@ class ServedModel {
     std::optional<Inference> inference;  // none: eval.inference of the model
     int threads = 0;                     // for loading
   };
-  // Loads the model; for lsh also builds its tables. Throws InputError as load_model() and LabelNames do.
+  // Loads the model; for lsh also builds its tables. Throws InputError as load_model() and LabelNames do, and
+  // where the model is no regular file.
   explicit ServedModel(const Options& options);
 
   const Model& model() const { return model_; }
@@ -52,6 +53,8 @@ class ServedModel {
   Inference inference() const { return lsh_ ? Inference::kLsh : Inference::kFull; }
   // nullptr where the model does not serve this mode.
   const Predictor* predictor(Inference mode) const;
+  // The inputs that it takes, for messages: "text", "items", "dense columns" or "features".
+  const char* kind() const;
   double load_seconds() const { return load_seconds_; }
   std::chrono::system_clock::time_point loaded_at() const { return loaded_at_; }
 

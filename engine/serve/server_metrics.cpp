@@ -70,7 +70,7 @@ void ServerMetrics::add_request(Endpoint endpoint, unsigned code, double seconds
   }
 }
 
-std::string ServerMetrics::text(const ServedModel& model) const {
+std::string ServerMetrics::text(const ServedModel& model, const ByteBudget& waiting) const {
   Text out;
   out.head("slide_requests_total", "counter", "Requests answered.");
   for (const auto& [key, count] : requests_) {
@@ -93,6 +93,8 @@ std::string ServerMetrics::text(const ServedModel& model) const {
   out.single("slide_connections", "gauge", "Open connections.", connections);
   out.single("slide_rejected_total", "counter", "Requests and connections refused for want of room.",
              rejected);
+  out.single("slide_waiting_bytes", "gauge", "Bytes of requests and answers that are held.", waiting.held());
+  out.single("slide_waiting_limit_bytes", "gauge", "Beyond it requests are refused.", waiting.limit());
   out.head("slide_model_info", "gauge", "The model that is served.");
   out.value("slide_model_info",
             fmt::format("fingerprint=\"{}\",path=\"{}\"", model.fingerprint(), escaped(model.path())), 1);

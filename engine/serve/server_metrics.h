@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/serve/byte_budget.h"
 #include "engine/serve/served_model.h"
 
 namespace slide::serve {
@@ -24,7 +25,7 @@ class ServerMetrics {
   std::uint64_t connections = 0;
   std::uint64_t rejected = 0;  // requests and connections refused at a limit
 
-  std::string text(const ServedModel& model) const;
+  std::string text(const ServedModel& model, const ByteBudget& waiting) const;
 
  private:
   static constexpr std::array kBounds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -47,6 +48,29 @@ class InteractionsTest : public CliTest {
     return Json::parse(done.out);
   }
 };
+
+// A model from elsewhere may name any file.
+TEST_F(InteractionsTest, ALogThatAModelNamesIsLookedAtFirst) {
+  write_logs();
+  ASSERT_EQ(train().code, 0);
+  const Outcome own = slide_.run({"test", "run", "asked.txt"});
+  EXPECT_EQ(own.code, 0) << own.err;
+  EXPECT_NE(own.err.find("known.txt, which the model names"), std::string::npos) << own.err;
+  std::filesystem::create_directories(slide_.path("elsewhere"));
+  std::filesystem::copy_file(slide_.path("run/model.slide"), slide_.path("elsewhere/model.slide"));
+  const Outcome foreign = slide_.run({"test", "elsewhere/model.slide", "asked.txt"});
+  EXPECT_EQ(foreign.code, 2) << foreign.err;
+  EXPECT_NE(foreign.err.find("name it by --known"), std::string::npos) << foreign.err;
+  EXPECT_EQ(slide_.run({"test", "elsewhere/model.slide", "asked.txt", "--known", "known.txt"}).code, 0);
+  const Outcome predicted = slide_.run({"predict", "elsewhere/model.slide", "asked.txt"});
+  EXPECT_EQ(predicted.code, 0) << predicted.err;
+  EXPECT_NE(predicted.err.find("users are not looked up"), std::string::npos) << predicted.err;
+  std::filesystem::remove(slide_.path("known.txt"));
+  std::filesystem::create_symlink("/dev/zero", slide_.path("known.txt"));
+  const Outcome device = slide_.run({"test", "run", "asked.txt"});
+  EXPECT_EQ(device.code, 2) << device.err;
+  EXPECT_NE(device.err.find("no regular file"), std::string::npos) << device.err;
+}
 
 TEST_F(InteractionsTest, NumbersAreGuessedAndTheMissingItemIsFound) {
   write_logs();

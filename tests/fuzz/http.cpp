@@ -26,15 +26,17 @@ class Host final : public serve::ConnectionHost {
   explicit Host(boost::asio::io_context& io) : io_(io) {}
 
   const Limits& limits() const override { return limits_; }
+  const serve::HostCheck& hosts() const override { return hosts_; }
+  serve::ByteBudget& waiting() override { return waiting_; }
   bool stopping() const override { return false; }
   serve::ServerMetrics& metrics() override { return metrics_; }
   bool logs() const override { return false; }
   void log(const serve::Access&) override {}
   void add(Connection*) override { ++connections; }
   void remove(Connection*) override { --connections; }
-  Reply health() const override { return {.body = "{}"}; }
+  Reply health() const override { return {.body = std::string("{}")}; }
   Reply metrics_reply() const override {
-    return {.body = metrics_.text(*served_models()[0]), .type = "text/plain"};
+    return {.body = metrics_.text(*served_models()[0], waiting_), .type = "text/plain"};
   }
   void predict(std::shared_ptr<Connection> connection, std::string body) override {
     boost::asio::post(io_, [connection = std::move(connection), reply = answer(body)]() mutable {
@@ -47,13 +49,15 @@ class Host final : public serve::ConnectionHost {
  private:
   static Reply answer(const std::string& body) {
     try {
-      return {.body = serve::answer_predict(body, *served_models()[0], 2).json};
+      return {.body = serve::answer_predict(body, *served_models()[0], 2).text};
     } catch (const InputError& error) {
       return serve::failure(http::status::bad_request, error.what());
     }
   }
 
   boost::asio::io_context& io_;
+  const serve::HostCheck hosts_{"127.0.0.1", {"here"}};
+  serve::ByteBudget waiting_{1 << 20};
   Limits limits_ = {4096, std::chrono::seconds(60), std::chrono::seconds(60)};
   serve::ServerMetrics metrics_;
 };

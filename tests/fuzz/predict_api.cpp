@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace slide::fuzz;
   for (const auto& model : served_models()) {
     std::string answer, message;
-    if (accepted([&] { answer = slide::serve::answer_predict(text_of(data, size), *model, 2).json; },
+    if (accepted([&] { answer = slide::serve::answer_predict(text_of(data, size), *model, 2).json(); },
                  message)) {
       check_answer(answer);
     } else {

@@ -411,6 +411,28 @@ TEST_F(TextModelFileTest, DamageIsFound) {
   std::string lengthened = bytes;
   put<std::uint64_t>(lengthened, text_at - 8, text_bytes + 1);
   EXPECT_NE(refusal_of(with_checksum(lengthened)).find("damaged"), std::string::npos);
+  const auto refused = [&](const std::string& other, const char* part) {
+    const std::string refusal = refusal_of(with_checksum(other));
+    EXPECT_NE(refusal.find(part), std::string::npos) << refusal;
+  };
+  for (const char bad : {'\n', '\t'}) {
+    for (const char* name : {"word3", "l3"}) {
+      std::string other = bytes;
+      other[other.rfind(name) + 1] = bad;
+      refused(other, "a name with a line break or TAB");
+    }
+  }
+  std::string equal = bytes;
+  equal[equal.rfind("l3") + 1] = '4';
+  refused(equal, "equal names");
+  std::string hashes = bytes;
+  put(hashes, text_at + 40, text_->parts().hashes[1]);
+  refused(hashes, "equal hashes");
+  for (const std::uint64_t samples : {std::uint64_t{0}, ~std::uint64_t{0}}) {
+    std::string other = bytes;
+    put(other, text_at + 8, samples);
+    refused(other, "impossible number of samples");
+  }
   std::string fewer = bytes;
   put<std::uint64_t>(fewer, text_at + 32, text_->label_count() - 1);
   EXPECT_NE(refusal_of(with_checksum(fewer)).find("damaged"), std::string::npos);
@@ -647,6 +669,37 @@ TEST_F(ModelFileTest, OptimizerStateThatIsNoNumberIsFound) {
               std::string::npos)
         << error.what();
   }
+}
+
+// Counts that no training gives, in files whose checksum is right.
+TEST_F(ModelFileTest, CountsThatCannotBeAreFound) {
+  train({"optimizer.kind=adagrad"});
+  save();
+  const std::string bytes = read_bytes(path());
+  std::uint64_t config_bytes = 0;
+  std::memcpy(&config_bytes, bytes.data() + 32, sizeof config_bytes);
+  const std::size_t shape = 40 + config_bytes, frequencies = shape + 24;
+  const auto refused = [&](std::size_t at, auto value, const char* part) {
+    std::string other = bytes;
+    put(other, at, value);
+    const std::string refusal = refusal_of(with_checksum(other));
+    EXPECT_NE(refusal.find(part), std::string::npos) << refusal;
+  };
+  std::uint64_t samples = 0;
+  std::memcpy(&samples, bytes.data() + shape + 16, sizeof samples);
+  for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1} << 60, ~std::uint64_t{0}})
+    refused(shape + 16, count, "impossible number of samples");
+  for (const std::uint32_t count : {static_cast<std::uint32_t>(samples + 1), 1U << 29, 0xffffffffU})
+    refused(frequencies + 4, count, "a label with more samples than there are");
+  refused(24, ~std::uint64_t{0}, "impossible number of steps");
+  const std::uint64_t seed = trainer_->network().hash_seed(0);
+  refused(place_of(bytes, std::span(&seed, 1)) + 8, ~std::uint64_t{0}, "impossible generation");
+  const MatrixState& state = trainer_->training().optimizer_state().matrices[2];
+  std::string negative = bytes;
+  put(negative, place_of(bytes, std::span(state.first.data(), 5)), -1.0F);
+  write_bytes(path(), with_checksum(negative));
+  EXPECT_NO_THROW(load_model(path()));
+  EXPECT_THROW(load_model(path(), LoadOptimizer::kYes), InputError);
 }
 
 TEST_F(ModelFileTest, MissingFolderIsAFailedRun) {

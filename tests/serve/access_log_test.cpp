@@ -69,6 +69,24 @@ TEST_F(AccessLogTest, ALineTellsOfEachAnswer) {
   EXPECT_EQ(lines[6]["status"], 400);
 }
 
+// A rotated file stays in use until the new one can be opened, which is tried again.
+TEST_F(AccessLogTest, AFileThatCannotBeOpenedAnewIsTriedAgain) {
+  const std::string log = slide_->path("again.jsonl"), old = slide_->path("again.jsonl.1");
+  ServerProcess server = serve("ids", {"--access-log", "again.jsonl"});
+  std::filesystem::rename(log, old);
+  std::filesystem::create_directory(log);  // cannot be opened for writing
+  server.signal(SIGHUP);
+  EXPECT_TRUE(wait_until([&] { return server.errors().find("--access-log") != std::string::npos; }));
+  EXPECT_EQ(server.client().ask("GET", "/health").code, 200u);
+  EXPECT_TRUE(wait_until([&] { return entries(old).size() == 1; }));
+  std::filesystem::remove(log);
+  EXPECT_TRUE(wait_until([&] {
+    server.client().ask("GET", "/health");
+    return std::filesystem::exists(log);
+  }));
+  EXPECT_EQ(server.stop(), 0) << server.errors();
+}
+
 TEST_F(AccessLogTest, AReloadOpensItAnew) {
   const std::string log = slide_->path("turned.jsonl"), old = slide_->path("turned.jsonl.1");
   ServerProcess server = serve("ids", {"--access-log", "turned.jsonl"});

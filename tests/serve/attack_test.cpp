@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using Random = std::mt19937_64;
 
-constexpr const char* kHead = "POST /predict HTTP/1.1\r\nHost: here\r\n";
+constexpr const char* kHead = "POST /predict HTTP/1.1\r\nHost: localhost\r\n";
 
 std::string garbage(Random& random) {
   std::string bytes(random() % 3000, '\0');
@@ -31,7 +31,7 @@ std::string garbage(Random& random) {
 
 // One of the malformed requests.
 std::string hostile(Random& random) {
-  const std::string inner = "GET /health HTTP/1.1\r\nHost: here\r\n\r\n", head = kHead;
+  const std::string inner = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n", head = kHead;
   switch (random() % 14) {
     case 0:
       return garbage(random);

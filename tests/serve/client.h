@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,7 +39,9 @@ struct Answer {
 
 class Client {
  public:
-  explicit Client(unsigned short port) : socket_(io()) {
+  // `receive_bytes`, if given: what the system buffers for it.
+  explicit Client(unsigned short port, int receive_bytes = 0) : socket_(io(), boost::asio::ip::tcp::v4()) {
+    if (receive_bytes > 0) socket_.set_option(boost::asio::socket_base::receive_buffer_size(receive_bytes));
     socket_.connect({boost::asio::ip::address_v4::loopback(), port});
     socket_.set_option(boost::asio::ip::tcp::no_delay(true));
   }
@@ -106,7 +109,7 @@ class Client {
   static std::string text_of(const std::string& method, const std::string& target, const std::string& body,
                              const std::string& more = "") {
     return method + " " + target +
-           " HTTP/1.1\r\nHost: here\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + more +
+           " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + more +
            "\r\n" + body;
   }
 
@@ -124,7 +127,8 @@ class Client {
 // 'slide serve' in `folder` on a free port; ready after construction.
 class ServerProcess {
  public:
-  ServerProcess(const std::string& folder, std::vector<std::string> arguments)
+  // `files`, if given: its limit of open files.
+  ServerProcess(const std::string& folder, std::vector<std::string> arguments, rlim_t files = 0)
       : errors_(folder + "/serve.err") {
     int out[2];
     if (pipe(out) != 0) throw std::runtime_error("no pipe");
@@ -139,6 +143,8 @@ class ServerProcess {
       if (chdir(folder.c_str()) != 0 || dup2(out[1], 1) < 0 || dup2(errors, 2) < 0) _exit(99);
       close(out[0]);
       close(out[1]);
+      const rlimit limit = {files, files};
+      if (files > 0 && setrlimit(RLIMIT_NOFILE, &limit) != 0) _exit(97);
       execv(SLIDE_BINARY, pointers.data());
       _exit(98);
     }

@@ -25,7 +25,7 @@ class FramingTest : public ServeTest {
 };
 
 constexpr const char* kBody = R"({"features": {"3": 1}})";  // 22 bytes
-constexpr const char* kSmuggled = "GET /health HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n";
+constexpr const char* kSmuggled = "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
 TEST_F(FramingTest, ABodyWithoutAKnownEndIsNoSecondRequest) {
   ServerProcess server = serve("ids", {"--timeout", "2"});
@@ -59,7 +59,7 @@ TEST_F(FramingTest, ABodyWithoutAKnownEndIsNoSecondRequest) {
                         {"1.1", "Content-Length : 0\r\n", 400}};
   for (const Case& c : cases) {
     for (const std::string target : {"POST /predict", "GET /health", "POST /nowhere"}) {
-      const std::string head = target + " HTTP/" + c.version + "\r\nHost: here\r\n" + c.header + "\r\n";
+      const std::string head = target + " HTTP/" + c.version + "\r\nHost: localhost\r\n" + c.header + "\r\n";
       EXPECT_EQ(codes(server, head + kBody + kSmuggled), std::vector<int>{c.code}) << head;
       EXPECT_EQ(codes(server, head + kSmuggled), std::vector<int>{c.code}) << head;
     }
@@ -70,7 +70,7 @@ TEST_F(FramingTest, ABodyWithoutAKnownEndIsNoSecondRequest) {
 // Well-framed requests are answered, in any spelling and any number at once.
 TEST_F(FramingTest, WellFramedRequestsAreAnswered) {
   ServerProcess server = serve("ids", {"--timeout", "2"});
-  const std::string head = "POST /predict HTTP/1.1\r\nHost: here\r\n", body = kBody;
+  const std::string head = "POST /predict HTTP/1.1\r\nHost: localhost\r\n", body = kBody;
   const std::string chunks = "5;name=value\r\n" + body.substr(0, 5) + "\r\n11\r\n" + body.substr(5) +
                              "\r\n0\r\nChecksum: none\r\n\r\n";
   const std::vector<int> both = {200, 200};
@@ -87,7 +87,7 @@ TEST_F(FramingTest, WellFramedRequestsAreAnswered) {
 // Chunk extensions and trailers are not part of the body, but their size is bounded.
 TEST_F(FramingTest, LinesAroundChunksAreBounded) {
   ServerProcess server = serve("ids", {"--timeout", "20"});
-  const std::string head = "POST /predict HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string head = "POST /predict HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
   for (const std::string start : {"5;name=", "0\r\nX: "})
     EXPECT_EQ(codes(server, head + start + std::string(200000, 'x')), std::vector<int>{431}) << start;
   EXPECT_EQ(server.stop(), 0) << server.errors();
@@ -103,7 +103,7 @@ TEST_F(FramingTest, AConnectionTooManyIsToldAndNotReset) {
   std::deque<Client> clients;
   for (int c = 0; c < 400; ++c) {
     clients.emplace_back(server.port());
-    clients.back().send("POST /predict HTTP/1.1\r\nHost: here\r\nContent-Length: 22\r\n\r\n" +
+    clients.back().send("POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 22\r\n\r\n" +
                         std::string(kBody));
   }
   for (Client& client : clients) {

@@ -20,7 +20,7 @@ TEST_F(HttpServerTest, RequestsThatAreNoneOrTooLarge) {
   const std::string large = R"({"text": ")" + std::string(2000, 'a') + "\"}";
   EXPECT_EQ(server.client().ask("POST", "/predict", large).code, 413u);
   Client chunked = server.client();
-  chunked.send("POST /predict HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n" +
+  chunked.send("POST /predict HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n" +
                std::string(2000, ' ') + "\r\n0\r\n\r\n");
   EXPECT_EQ(chunked.receive().code, 413u);
   EXPECT_TRUE(chunked.is_closed());
@@ -32,7 +32,8 @@ TEST_F(HttpServerTest, RequestsThatAreNoneOrTooLarge) {
   garbage.send("\x16\x03\x01 what is this\r\n\r\n");
   EXPECT_EQ(garbage.receive().code, 400u);
   Client waiting = server.client();  // as curl does for larger bodies
-  waiting.send("POST /predict HTTP/1.1\r\nHost: here\r\nExpect: 100-continue\r\nContent-Length: 17\r\n\r\n");
+  waiting.send(
+      "POST /predict HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 17\r\n\r\n");
   EXPECT_EQ(waiting.receive().code, 100u);
   waiting.send(R"({"text": "choir"})");
   EXPECT_EQ(waiting.receive().code, 200u);
@@ -108,8 +109,8 @@ TEST_F(HttpServerTest, SlowAndIdleClientsAreLetGo) {
   ServerProcess server = serve("ids", {"--timeout", "0.3", "--keep-alive", "0.3"});
   Client idle = server.client();
   EXPECT_TRUE(idle.is_closed());
-  for (const char* part : {"POST /pre", "POST /predict HTTP/1.1\r\nHost: here\r\n",
-                           "POST /predict HTTP/1.1\r\nHost: here\r\nContent-Length: 10\r\n\r\n{"}) {
+  for (const char* part : {"POST /pre", "POST /predict HTTP/1.1\r\nHost: localhost\r\n",
+                           "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{"}) {
     Client slow = server.client();
     slow.send(part);
     const Answer answer = slow.receive();

@@ -42,6 +42,24 @@ TEST_F(PredictApiTest, AnswersWhatPredictPrints) {
   }
 }
 
+TEST_F(PredictApiTest, ValuesOfOneFeatureAddUpInBothForms) {
+  ServerProcess server = serve("ids");
+  Client client = server.client();
+  const auto predictions = [&](const std::string& features) {
+    const Answer answer = client.ask("POST", "/predict", "{\"features\": " + features + "}");
+    EXPECT_EQ(answer.code, 200u) << answer.body;
+    return answer.json()["predictions"];
+  };
+  const Json expected = predictions(R"({"3": 3, "7": 1})");
+  EXPECT_EQ(predictions(R"({"3": 1, "7": 1, "3": 2})"), expected);
+  EXPECT_EQ(predictions(R"({"3": 1, "7": 1, "03": 2})"), expected);
+  EXPECT_EQ(predictions(R"([[3, 1], 7, [3, 2]])"), expected);
+  for (const char* body :
+       {R"({"features": {"3": 1}, "k": 1, "k": 2})", R"({"features": {"3": 1}, "features": {"4": 1}})",
+        R"({"inputs": [{"features": {"3": 1}, "features": {"4": 1}}]})"})
+    EXPECT_EQ(client.ask("POST", "/predict", body).code, 400u) << body;
+}
+
 TEST_F(PredictApiTest, AnswersTextWithNames) {
   ServerProcess server = serve("text", {"--k", "2"});
   Client client = server.client();

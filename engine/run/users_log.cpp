@@ -1,0 +1,52 @@
+#include "engine/run/users_log.h"
+
+#include <filesystem>
+#include <vector>
+
+#include "datasets/data_parts.h"
+#include "engine/base/error.h"
+#include "engine/config/config.h"
+
+namespace slide {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Whether the model file lies beside the configuration of the run that made it.
+bool is_in_its_run(const Model& model) {
+  const fs::path config = fs::path(model.path).parent_path() / "config.toml";
+  std::error_code error;
+  if (!fs::is_regular_file(config, error)) return false;
+  try {
+    std::vector<std::string> notes;
+    const DataConfig data = load_stored_config(config.string(), notes).data;
+    return data.train == model.config.data.train && data.known == model.config.data.known;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::string users_log(const Model& model) {
+  const DataConfig& data = model.config.data;
+  std::string log = data.known.empty() ? data.train : data.known;
+  if (model.known_given || log.empty()) return log;
+  for (const std::string& part : parts_of(log)) {
+    std::error_code error;
+    if (fs::exists(part, error) && !fs::is_regular_file(part, error))
+      fail_input(
+          "{}: the model names {} as the log of its users, which is no regular file; name a log by --known",
+          model.path, part);
+  }
+  if (!is_in_its_run(model)) {
+    fail_input(
+        "{}: the model names {} as the log of its users, which is read only for a model in the folder of "
+        "its run; name it by --known",
+        model.path, log);
+  }
+  return log;
+}
+
+}  // namespace slide

@@ -1,0 +1,17 @@
+// The log of interactions that a model names for what users have already. A model may come from anywhere, so
+// the file that it names is looked at before it is opened. Safe from any thread.
+#pragma once
+
+#include <string>
+
+#include "engine/run/model.h"
+
+namespace slide {
+
+// The log in which users of a model of interactions are looked up: that of --known, else data.known or
+// data.train of the model; empty where it names none. Throws InputError where the model names what is no
+// regular file, or is not in the folder of its run, whose config.toml names the same files; --known is free
+// of both.
+std::string users_log(const Model& model);
+
+}  // namespace slide

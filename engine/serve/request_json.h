@@ -1,0 +1,41 @@
+// JSON of requests. Objects are lists of their keys in order, equal ones included: two values of one feature
+// add up as they do in a list of pairs. Internal to the server.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace slide::serve {
+
+// What the parser of nlohmann::basic_json asks of an object.
+template <class Key, class T, class Compare, class Allocator>
+struct KeyList : std::vector<std::pair<const Key, T>, Allocator> {
+  using key_type = Key;
+  using mapped_type = T;
+  using key_compare = Compare;
+  using Base = std::vector<std::pair<const Key, T>, Allocator>;
+  using Base::Base;
+
+  // Appends a key.
+  T& operator[](const Key& key) {
+    this->emplace_back(key, T{});
+    return this->back().second;
+  }
+  typename Base::iterator erase(typename Base::iterator at) {
+    const auto place = at - this->begin();
+    KeyList kept;
+    for (auto entry = this->begin(); entry != this->end(); ++entry) {
+      if (entry != at) kept.emplace_back(entry->first, std::move(entry->second));
+    }
+    this->swap(kept);
+    return this->begin() + place;
+  }
+};
+
+using RequestJson =
+    nlohmann::basic_json<KeyList, std::vector, std::string, bool, std::int64_t, std::uint64_t, double>;
+
+}  // namespace slide::serve
