@@ -82,16 +82,19 @@ Model keep(const slide::Config& config, Trainer&& trainer, std::shared_ptr<const
                           .notes = {}});
 }
 
-Model train_on(slide::Config config, RunData data, const Callbacks& callbacks) {
-  fit_to_features(data.train, config);
+Model train_on(const slide::Config& stated, RunData data, const Callbacks& callbacks) {
+  const slide::Config config = effective_config(stated, facts_of(data.train));
   const bool tested = data.test && callbacks.evaluation;
   const std::optional<Dataset> validation = take_validation(config, data);
   const int threads = resolve_threads(static_cast<int>(config.train.threads));
   require_memory(plan_least(config, data.train, threads));
   TrainingRows rows(config, data.train, threads);
   require_memory(plan_run(config, rows, threads));
-  Trainer trainer(config, std::move(rows), tested ? &*data.test : nullptr, 0,
-                  validation ? &*validation : nullptr, nullptr);
+  Trainer trainer({config,
+                   std::move(rows),
+                   FreshStart(),
+                   threads,
+                   {tested ? &*data.test : nullptr, validation ? &*validation : nullptr}});
   if (!config.train.vectors.empty())
     start_from_vectors(config.train.vectors, data.text.get(), trainer.network());
   trainer.run(observer_of(callbacks, [&](const std::string& path) {
@@ -131,7 +134,7 @@ Model continue_training_on(const Model::Impl& impl, const Data& data, std::uint3
   TrainingRows rows = continued_rows(model, more, nullptr, threads);
   require_memory(plan_run(used, rows, threads));
   TrainedStart start = start_continued(model, used, rows, nullptr, {}, threads);
-  Trainer trainer(used, std::move(rows), std::move(start));
+  Trainer trainer({used, std::move(rows), ContinuedStart{std::move(start)}, threads});
   trainer.run(observer_of(callbacks, {}));
   std::vector<std::uint32_t> idle = model.idle;  // only `slide train --init` counts them
   if (!idle.empty()) idle.resize(more.label_count());

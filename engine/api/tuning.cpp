@@ -5,6 +5,7 @@
 #include "engine/api/callbacks.h"
 #include "engine/api/internals.h"
 #include "engine/base/parallel.h"
+#include "engine/config/effective.h"
 #include "engine/run/require_memory.h"
 #include "engine/run/run_data.h"
 #include "engine/run/validation_keys.h"
@@ -19,8 +20,9 @@ Trial trial_of(const slide::Trial& trial) {
           trial.within, trial.diverged, trial.is_best, trial.dropped,       trial.too_large};
 }
 
-TuneResult tune_on(const slide::Config& start, const Dataset& rows, const TuneOptions& options,
+TuneResult tune_on(const slide::Config& stated, const Dataset& rows, const TuneOptions& options,
                    const TuneCallbacks& callbacks) {
+  const slide::Config start = effective_config(stated, facts_of(rows));
   const int threads = resolve_threads(static_cast<int>(start.train.threads));
   slide::TuneOptions search;
   search.require_memory = [&](const slide::Config& config, const TrainingRows& trained) {

@@ -1,13 +1,8 @@
 // The training rows, without and with feature crosses. Hidden layers take the rows with crosses; the linear
-// term and the kNN prediction take the raw rows. Feature weights learnt once are cached here and serve later
-// training runs on the same rows.
+// term and the kNN prediction take the raw rows.
 //
-// Concurrent reads are safe; `feature_weights` and the seconds are written by the first training run.
+// Immutable once built, then safe from any thread.
 #pragma once
-
-#include <cstdint>
-#include <memory>
-#include <vector>
 
 #include "datasets/dataset.h"
 #include "engine/config/config.h"
@@ -27,11 +22,7 @@ struct TrainingRows {
   // Uses the given crosses.
   TrainingRows(FeatureCrosses chosen, const Dataset& train, int threads);
 
-  // Learnt feature weights of the kNN prediction (Neighbours::Storage); null until they are learnt.
-  std::shared_ptr<const std::vector<std::uint16_t>> feature_weights;
-
-  double seconds = 0.0;           // time to choose and add crosses
-  double learning_seconds = 0.0;  // time to learn feature weights
+  double seconds = 0.0;  // time to choose and add crosses
 };
 
 }  // namespace slide

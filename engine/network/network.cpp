@@ -31,11 +31,11 @@ Network::Network(const Config& config, const DataShape& shape)
 Network::Network(const Config& config, const DataShape& shape, NetworkParts parts)
     : config_(config), features_(shape.inputs()), dense_(shape.dense), parts_(std::move(parts)) {
   if (features_ == 0) fail_input("the training data has no features");
-  config_.layers.back().size = static_cast<std::uint32_t>(output_neurons(config, shape));
-  if (config_.layers.back().size < shape.labels) {
+  const std::size_t neurons = output_neurons(config, shape);
+  if (neurons < shape.labels) {
     fail_input(
         "the last layer has {} neurons, but the data has {} labels; set its size to 0 to take the data's",
-        config_.layers.back().size, shape.labels);
+        neurons, shape.labels);
   }
   if (dense_ > 0) check_dense();
   const NetworkShape shapes = network_shape(config_, features_, parts_, dense_);
@@ -44,7 +44,7 @@ Network::Network(const Config& config, const DataShape& shape, NetworkParts part
     if (!parts_.complete()) input_->weights().share(parts_.own_features().first, features_);
   }
   std::vector<std::uint32_t> frequencies = shape.label_frequencies;
-  frequencies.resize(config_.layers.back().size, 0);
+  frequencies.resize(neurons, 0);
   const Slice own = parts_.own_neurons();
   layers_.reserve(shapes.layers.size());
   for (const LayerShape& layer : shapes.layers) {

@@ -75,13 +75,6 @@ int processes_here(Cluster& cluster) {
   return static_cast<int>(std::ranges::count(all, all[static_cast<std::size_t>(cluster.rank())]));
 }
 
-std::string part_among(const Cluster& cluster, Config& config) {
-  if (cluster.size() == 1 || config.train.shards != 1) return {};
-  config.train.shards = static_cast<std::uint32_t>(cluster.size());
-  validate(config);
-  return fmt::format("train.shards = {}, as there are processes", config.train.shards);
-}
-
 RunData read_together(const Config& config, int threads, bool skip_bad, Cluster* cluster) {
   const auto read = [&] { return read_run_data(config, threads, skip_bad); };
   if (cluster == nullptr || !config.data.cache) return read();

@@ -18,10 +18,6 @@ void require_same(Cluster& cluster, std::uint64_t value, const char* what);
 // Number of processes on this machine, this one included.
 int processes_here(Cluster& cluster);
 
-// Sets the number of shards to that of processes where `config` leaves it open; returns a note about it, or
-// an empty string.
-std::string part_among(const Cluster& cluster, Config& config);
-
 // Each process reads its data itself; a cache is written by the first process and read by the others.
 // `cluster`: nullptr for a single process.
 RunData read_together(const Config& config, int threads, bool skip_bad, Cluster* cluster);

@@ -318,11 +318,9 @@ void add_label_weights(const DataConfig& config, RunData& data) {
       read_label_weights(file, data.train.label_count(), data.text.get(), train)));
 }
 
-void fit_to_features(const Dataset& train, Config& config) {
-  if (train.dense_count() == 0 || train.sparse_count() > 0) return;
-  config.layers.back().wide = false;
-  config.data.idf_power = 0;
-  config.data.crosses = 0;
+JobFacts facts_of(const Dataset& train, const Cluster* cluster) {
+  return {cluster == nullptr ? 1U : static_cast<std::uint32_t>(cluster->size()),
+          train.dense_count() > 0 && train.sparse_count() == 0};
 }
 
 std::optional<Dataset> take_validation(const Config& config, RunData& data) {

@@ -13,7 +13,9 @@
 #include "datasets/read_report.h"
 #include "datasets/text_model.h"
 #include "datasets/unknown_labels.h"
+#include "engine/cluster/cluster.h"
 #include "engine/config/config.h"
+#include "engine/config/effective.h"
 #include "engine/run/model_file.h"
 #include "engine/run/run_sets.h"
 #include "engine/run/unknown.h"
@@ -62,9 +64,9 @@ void add_label_weights(const DataConfig& config, RunData& data);
 // nullopt where data.validation is not set. Throws InputError where too few samples have labels.
 std::optional<Dataset> take_validation(const Config& config, RunData& data);
 
-// Where the training data has dense features only: turns off settings for sparse features in `config` (linear
-// term, idf factors).
-void fit_to_features(const Dataset& train, Config& config);
+// What the effective configuration of a job on `train` follows from. `cluster`: the processes that train
+// together, or nullptr.
+JobFacts facts_of(const Dataset& train, const Cluster* cluster = nullptr);
 
 // Number of features known to a model.
 struct KnownFeatures {

@@ -11,6 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/base/phases.h"
 #include "engine/base/summed_file.h"
+#include "engine/config/effective.h"
 #include "engine/inference/shared_predictor.h"
 #include "engine/run/first_vectors.h"
 #include "engine/run/model_file.h"
@@ -43,7 +44,7 @@ DataDigest training_digest(const RunData& data) {
   return digest;
 }
 
-TrainingStart start_of(const Trainer& trainer, int threads) {
+TrainingStart facts_of(const Trainer& trainer, int threads) {
   TrainingStart start{0, trainer.batch_samples(), trainer.unlabelled(), threads};
   const Network& network = trainer.network();
   if (network.input()) start.weights += network.input()->weights().rows * network.input()->weights().columns;
@@ -67,14 +68,11 @@ void require_model(const RunFolder& folder) {
 TrainingRun::TrainingRun(Config config, fs::path folder, Cluster* cluster)
     : folder_(std::move(folder)),
       cluster_(cluster != nullptr && cluster->size() > 1 ? cluster : nullptr),
-      config_(std::move(config)) {
-  if (cluster_ != nullptr) {
-    const std::string note = part_among(*cluster_, config_);
-    if (!note.empty()) notes_.push_back(note);
-  }
-  used_ = config_;
-  threads_ = own_threads(static_cast<int>(used_.train.threads), cluster_);
-  if (config_.train.deterministic) {
+      stated_(std::move(config)) {
+  if (cluster_ != nullptr)  // before any data are read
+    effective_config(stated_, {.processes = static_cast<std::uint32_t>(cluster_->size())}, &notes_);
+  threads_ = own_threads(static_cast<int>(stated_.train.threads), cluster_);
+  if (stated_.train.deterministic) {
     notes_.push_back(
         "train.deterministic has no effect: the result is the same to the bit whatever the thread count");
   }
@@ -91,17 +89,15 @@ TrainingRun::TrainingRun(Resume, fs::path folder, std::optional<std::uint32_t> t
                folder_.name());
   }
   if (leads()) folder_.claim();
-  config_ = resolve_stored_config(folder_.config(), notes_);
+  stated_ = resolve_stored_config(folder_.config(), notes_);
   if (folder_.has_checkpoint()) {
     saved_.emplace(folder_.checkpoint());
-    check_same_config(saved_->record().config, config_, folder_.config());
+    check_same_config(saved_->record().config, stated_, folder_.config());
   } else {
     finished_ = folder_.is_finished();
     if (finished_ && leads()) require_model(folder_);
   }
-  used_ = config_;
-  if (threads) used_.train.threads = *threads;
-  threads_ = own_threads(static_cast<int>(used_.train.threads), cluster_);
+  threads_ = own_threads(static_cast<int>(threads.value_or(stated_.train.threads)), cluster_);
 }
 
 void TrainingRun::require_free_folder(bool replace) {
@@ -112,19 +108,19 @@ RunResult TrainingRun::train(const RunObserver& observer) {
   if (leads()) folder_.claim();
   const RunData data = load(observer);
   if (cluster_ != nullptr) {
-    require_same_run(*cluster_, config_, data);
-    if (data.test || validation_) require_shared_evaluation(config_);
+    require_same_run(*cluster_, *config_, data);
+    if (data.test || validation_) require_shared_evaluation(*config_);
   }
   if (saved_) check_data(data);
-  require_memory(plan_least(config_, data.train, threads_, cluster_), cluster_);
+  require_memory(plan_least(*config_, data.train, threads_, cluster_), cluster_);
   TrainingRows rows = rows_of(data);
-  const MemoryPlan needed = plan_run(config_, rows, threads_, cluster_);
+  const MemoryPlan needed = plan_run(*config_, rows, threads_, cluster_);
   require_memory(needed, cluster_);
   Trainer trainer = make_trainer(data, std::move(rows));
   init_.reset();
-  TrainingStart start = start_of(trainer, threads_);
-  if (!saved_ && !config_.train.vectors.empty())
-    start.from_vectors = start_from_vectors(config_.train.vectors, data.text.get(), trainer.network());
+  TrainingStart start = facts_of(trainer, threads_);
+  if (!saved_ && !config_->train.vectors.empty())
+    start.from_vectors = start_from_vectors(config_->train.vectors, data.text.get(), trainer.network());
   tell(observer.start, start);
   begin(trainer, data, needed, observer);
   const bool done = follow(trainer, data, observer);
@@ -139,23 +135,22 @@ RunData TrainingRun::load(const RunObserver& observer) {
   const auto start = std::chrono::steady_clock::now();
   RunData data = read();
   load_seconds_ = seconds_since(start);
-  fit_to_features(data.train, config_);
-  fit_to_features(data.train, used_);
+  config_.emplace(effective_config(stated_, facts_of(data.train, cluster_)));
   tell(observer.data, data, load_seconds_);
   if (!saved_) {  // for the start line of the log
     train_labels_ = label_checksum(data.train);
     if (data.test) test_labels_ = label_checksum(*data.test);
   }
   const char* const by = data.validation ? "file" : split_rule(data.train);
-  validation_ = take_validation(config_, data);
+  validation_ = take_validation(*config_, data);
   if (validation_) validation_by_ = by;
-  if (validation_ && config_.data.validation.file.empty())
+  if (validation_ && config_->data.validation.file.empty())
     tell(observer.validation, validation_->size(), data.train.samples(), by);
   return data;
 }
 
 RunData TrainingRun::read() {
-  if (config_.train.init.empty()) return read_together(used_, threads_, skip_bad_, cluster_);
+  if (stated_.train.init.empty()) return read_together(stated_, threads_, skip_bad_, cluster_);
   if (cluster_ != nullptr)
     fail_input("several processes cannot continue a model (train.init); start a single process");
   return read_continued();
@@ -166,32 +161,34 @@ RunData TrainingRun::read_continued() {
   if (saved_) {
     init_ = load_model(folder_.start());
     continued_.idle = init_->idle;
-    return read_again(used_, threads_, skip_bad_, *init_);
+    return read_again(stated_, threads_, skip_bad_, *init_);
   }
-  init_ = load_model(folder_.model_before(config_.train.init), LoadOptimizer::kYes);
-  check_continued(init_->config, config_, config_.train.init);
-  continued_ = slide::read_continued_data(used_, threads_, skip_bad_, *init_);
+  init_ = load_model(folder_.model_before(stated_.train.init), LoadOptimizer::kYes);
+  check_continued(init_->config, stated_, stated_.train.init);
+  continued_ = slide::read_continued_data(stated_, threads_, skip_bad_, *init_);
   return std::move(continued_.data);
 }
 
 TrainingRows TrainingRun::rows_of(const RunData& data) const {
-  if (!init_) return {used_, data.train, threads_};
+  if (!init_) return {*config_, data.train, threads_};
   if (saved_) return {init_->network.feature_crosses(), data.train, threads_};
   return continued_rows(*init_, data.train, data.text.get(), threads_);
 }
 
 Trainer TrainingRun::make_trainer(const RunData& data, TrainingRows rows) const {
-  const Dataset* test = data.test ? &*data.test : nullptr;
-  const Dataset* validation = validation_ ? &*validation_ : nullptr;
-  const std::size_t step_samples = saved_ ? saved_->record().step_samples : 0;
-  if (!init_) return {used_, std::move(rows), test, step_samples, validation, cluster_};
-  TrainedStart start = start_continued(data, rows);
-  return {used_, std::move(rows), std::move(start), test, step_samples, validation};
+  JobStart start = start_of(data, rows);
+  const EvaluationData evaluation{data.test ? &*data.test : nullptr, validation_ ? &*validation_ : nullptr};
+  return Trainer({*config_, std::move(rows), std::move(start), threads_, evaluation, cluster_});
 }
 
-TrainedStart TrainingRun::start_continued(const RunData& data, const TrainingRows& rows) const {
-  if (saved_) return start_again(*init_, used_, rows, threads_);
-  return slide::start_continued(*init_, used_, rows, data.text.get(), continued_.gone, threads_);
+JobStart TrainingRun::start_of(const RunData& data, const TrainingRows& rows) const {
+  if (saved_) {
+    ResumedStart resumed{saved_->record().step_samples};
+    if (init_) resumed.begun = start_again(*init_, *config_, rows, threads_);
+    return resumed;
+  }
+  if (!init_) return FreshStart();
+  return ContinuedStart{start_continued(*init_, *config_, rows, data.text.get(), continued_.gone, threads_)};
 }
 
 // Throws unless the data are those of the checkpoint.
@@ -204,23 +201,23 @@ void TrainingRun::check_data(const RunData& data) {
   };
   record_.train = training_digest(data);
   if (data.test) record_.test = digest_of(*data.test);
-  const std::string& validation = config_.data.validation.file;
-  const std::string train = shown_path(config_.data.train);
+  const std::string& validation = config_->data.validation.file;
+  const std::string train = shown_path(config_->data.train);
   check(validation.empty() ? train : train + " or " + shown_path(validation), record_.train,
         saved_->record().train);
-  check(shown_path(config_.data.test), record_.test, saved_->record().test);
+  check(shown_path(config_->data.test), record_.test, saved_->record().test);
   digested_ = true;
 }
 
 // Restores the trainer from the checkpoint of a stopped run, if any, and prepares the folder for writing.
 void TrainingRun::begin(Trainer& trainer, const RunData& data, const MemoryPlan& plan,
                         const RunObserver& observer) {
-  record_.config = config_;
+  record_.config = *config_;
   record_.step_samples = trainer.batch_samples();
   if (!saved_) {
     if (leads()) {
-      if (folder_.begin(config_, threads_)) tell(observer.kept, folder_.previous());
-      log_.emplace(folder_.log(), config_.eval.k);
+      if (folder_.begin(*config_, threads_)) tell(observer.kept, folder_.previous());
+      log_.emplace(folder_.log(), config_->eval.k);
       log_->write(log_start(trainer, data, plan));
       for (const std::string& warning : data.warnings()) log_->write_warning(warning);
     }
@@ -230,7 +227,7 @@ void TrainingRun::begin(Trainer& trainer, const RunData& data, const MemoryPlan&
     if (leads()) {
       folder_.tidy();
       folder_.write_environment(threads_, false);
-      log_.emplace(folder_.log(), config_.eval.k, saved_->record().log_bytes);
+      log_.emplace(folder_.log(), config_->eval.k, saved_->record().log_bytes);
     }
     saved_.reset();
   }
@@ -261,7 +258,7 @@ bool TrainingRun::follow(Trainer& trainer, const RunData& data, const RunObserve
   followed.step = [&](const StepReport& report) {
     const bool wanted = observer.step && !observer.step(report);
     const bool stop = cluster_ == nullptr ? wanted : report.stop_agreed;
-    const std::uint32_t every = config_.train.checkpoint_every;
+    const std::uint32_t every = config_->train.checkpoint_every;
     if (stop || (every > 0 && report.step % every == 0)) save_checkpoint(trainer, data);
     return !wanted;
   };
@@ -289,7 +286,7 @@ void TrainingRun::save_checkpoint(const Trainer& trainer, const RunData& data) {
     digested_ = true;
   }
   record_.log_bytes = log_ ? log_->sync() : 0;
-  if (!config_.train.init.empty() && !fs::exists(folder_.start())) {
+  if (!config_->train.init.empty() && !fs::exists(folder_.start())) {
     ModelParts start = parts_of(trainer, data);
     start.optimizer = nullptr;
     start.steps -= trainer.steps();
@@ -303,7 +300,7 @@ void TrainingRun::save_network(const std::string& path, const Trainer& trainer, 
 }
 
 ModelParts TrainingRun::parts_of(const Trainer& trainer, const RunData& data) const {
-  return {config_,
+  return {*config_,
           trainer.shape(),
           trainer.trained(),
           &trainer.training().optimizer_state(),

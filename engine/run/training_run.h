@@ -68,7 +68,8 @@ class TrainingRun {
                             Cluster* cluster = nullptr);
 
   const RunFolder& folder() const { return folder_; }
-  const Config& config() const { return config_; }
+  // As given, or as a resumed run recorded it.
+  const Config& config() const { return stated_; }
   // For a resumed run: whether it is complete; and whether it continues from a checkpoint rather than from
   // the beginning.
   bool finished() const { return finished_; }
@@ -97,7 +98,7 @@ class TrainingRun {
   RunData read();
   RunData read_continued();
   TrainingRows rows_of(const RunData& data) const;
-  TrainedStart start_continued(const RunData& data, const TrainingRows& rows) const;
+  JobStart start_of(const RunData& data, const TrainingRows& rows) const;
   Trainer make_trainer(const RunData& data, TrainingRows rows) const;
   ModelParts parts_of(const Trainer& trainer, const RunData& data) const;
   void check_data(const RunData& data);
@@ -111,10 +112,10 @@ class TrainingRun {
   RunFolder folder_;
   Cluster* cluster_;           // nullptr: single process
   std::optional<RunLog> log_;  // on rank 0
-  Config config_;              // as recorded
-  Config used_;                // with this process's number of threads
-  int threads_ = 1;
-  std::uint32_t train_labels_ = 0;  // checksums, see RunStart
+  Config stated_;
+  std::optional<const Config> config_;  // the effective one, made of stated_ once the data are read
+  int threads_ = 1;                     // of this process
+  std::uint32_t train_labels_ = 0;      // checksums, see RunStart
   std::optional<std::uint32_t> test_labels_;
   double load_seconds_ = 0.0;
   std::optional<Checkpoint> saved_;

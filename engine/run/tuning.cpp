@@ -35,29 +35,30 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
   if (leads) prepare_output(file, "--out");
   if (start.data.kind == DataKind::kInteractions && start.data.validation.file.empty())
     fail_input("of interactions, a search needs a file of held-out items; set data.validation=FILE");
-  Config training = start;
-  training.data.test.clear();
+  Config stated = start;
+  stated.data.test.clear();
   std::vector<std::string> notes;
-  if (training.train.patience > 0) {
+  if (stated.train.patience > 0) {
     notes.push_back(
         fmt::format("train.patience = {} has no part in a search, which tries train.epochs; it becomes 0",
-                    training.train.patience));
-    training.train.patience = 0;
+                    stated.train.patience));
+    stated.train.patience = 0;
   }
-  if (cluster != nullptr) notes.push_back(part_among(*cluster, training));
   const int threads = own_threads(static_cast<int>(start.train.threads), cluster);
-  training.train.threads = static_cast<std::uint32_t>(threads);
-  const RunData data = read_together(training, threads, false, cluster);
+  stated.train.threads = static_cast<std::uint32_t>(threads);
+  if (cluster != nullptr)  // before any data are read
+    effective_config(stated, {.processes = static_cast<std::uint32_t>(cluster->size())}, &notes);
+  const RunData data = read_together(stated, threads, false, cluster);
   notes.insert(notes.end(), data.notes.begin(), data.notes.end());
   for (const std::string& note : notes) {
     if (observer.note && !note.empty()) observer.note(note);
   }
   if (observer.warnings) observer.warnings(data.warnings());
+  const Config training = effective_config(stated, facts_of(data.train, cluster));
   if (cluster != nullptr) {
     require_same_run(*cluster, training, data);
     require_shared_evaluation(training);
   }
-  fit_to_features(data.train, training);
   const auto require = [&](const Config& config, const TrainingRows& rows) {
     require_memory(plan_run(config, rows, threads, cluster), cluster);
   };

@@ -8,8 +8,8 @@
 
 #include "datasets/data_parts.h"
 #include "engine/base/error.h"
+#include "engine/base/parallel.h"
 #include "engine/base/phases.h"
-#include "engine/features/feature_weight_learning.h"
 #include "engine/inference/inference.h"
 #include "engine/training/trainer.h"
 
@@ -52,6 +52,10 @@ std::vector<double> precision_of(const Metrics& metrics, const std::vector<std::
 void add(std::vector<double>& sum, const std::vector<double>& more) {
   sum.resize(more.size());
   for (std::size_t i = 0; i < more.size(); ++i) sum[i] += more[i];
+}
+
+int threads_of(const Config& config) {
+  return resolve_threads(static_cast<int>(config.train.threads));
 }
 
 double mean(const std::vector<double>& values) {
@@ -103,10 +107,16 @@ double TrialRunner::seconds() const {
 bool TrialRunner::run(TrialRun& run, Trial& trial) {
   run.precision.assign(run.votes.size(), {});
   for (std::size_t r = 0; r < rungs_.size(); ++r) {
-    TrainingRows& rows = rows_for(run.config, rungs_[r]);
+    Rung& rung = rungs_[r];
+    const TrainingRows& rows = rows_for(run.config, rung);
     if (!has_memory(run.config, rows, trial)) break;
-    Trainer trainer(run.config, rows, &rungs_[r].data.validation, 0, nullptr, cluster_);
-    rows = trainer.rows();
+    Trainer trainer({run.config,
+                     rows,
+                     FreshStart{rung.learnt},
+                     threads_of(run.config),
+                     {&rung.data.validation, nullptr},
+                     cluster_});
+    if (trainer.learnt_weights() != nullptr) rung.learnt = trainer.learnt_weights();
     std::vector<double> precision;
     if (!train(run, r, trial, trainer, precision)) return false;
     if (!trial.within) break;
@@ -133,14 +143,15 @@ bool TrialRunner::has_memory(const Config& config, const TrainingRows& rows, Tri
 }
 
 // What trials find out about the rows of a rung is kept for the next: most change other keys.
-TrainingRows& TrialRunner::rows_for(const Config& config, Rung& rung) const {
+const TrainingRows& TrialRunner::rows_for(const Config& config, Rung& rung) const {
   if (!rung.rows || rung.crosses != config.data.crosses) {
     rung.rows.reset();  // before there are others
-    rung.rows.emplace(config, rung.data.train, resolve_threads(static_cast<int>(config.train.threads)));
+    rung.rows.emplace(config, rung.data.train, threads_of(config));
+    rung.learnt = nullptr;
     rung.crosses = config.data.crosses;
   }
   if (rung.idf_power != config.data.idf_power) {
-    rung.rows->feature_weights.reset();
+    rung.learnt = nullptr;
     rung.idf_power = config.data.idf_power;
   }
   return *rung.rows;
@@ -209,16 +220,14 @@ void TrialRunner::score_votes(TrialRun& run, Rung& rung, Trainer&& trainer) {
   InferenceOptions options;
   options.mode = run.config.eval.inference;
   options.candidates = run.config.eval.candidates;
-  options.threads = resolve_threads(static_cast<int>(run.config.train.threads));
+  options.threads = threads_of(run.config);
   const std::vector<std::uint32_t>& ks = run.config.eval.k;
   options.k = *std::ranges::max_element(ks);
   TrainedModel model = std::move(trainer).release();
   if (!model.neighbours) {
-    model.neighbours.emplace(run.config.neighbours, rung.data.train, model.network.feature_scale());
-    if (rung.rows->feature_weights != nullptr && model.neighbours->learns())
-      model.neighbours->set_feature_weights(*rung.rows->feature_weights, options.threads);
-    else
-      learn_feature_weights(*model.neighbours, options.threads);
+    model.neighbours = std::move(fit_neighbours(run.config.neighbours, rung.data.train,
+                                                model.network.feature_scale(), rung.learnt, options.threads)
+                                     .neighbours);
   }
   // Kept from votes to votes, but where there are others to ask.
   std::optional<Predictor> predictor;

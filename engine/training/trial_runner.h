@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 
 #include "datasets/split.h"
 #include "engine/config/config.h"
+#include "engine/training/knn_fit.h"
 #include "engine/training/trial.h"
 
 namespace slide {
@@ -66,12 +68,13 @@ class TrialRunner {
   struct Rung {
     Split data;
     double share = 1.0;  // of all samples, that it trains on
-    // As the trial before had them, and its keys that they follow from.
+    // As the trial before had them, the feature weights learnt from them, and its keys that they follow from.
     std::optional<TrainingRows> rows = {};
+    std::shared_ptr<const LearntWeights> learnt = nullptr;
     std::uint32_t crosses = 0;
     double idf_power = 0.0;
   };
-  TrainingRows& rows_for(const Config& config, Rung& rung) const;
+  const TrainingRows& rows_for(const Config& config, Rung& rung) const;
   bool has_memory(const Config& config, const TrainingRows& rows, Trial& trial) const;
   bool train(const TrialRun& run, std::size_t rung, Trial& trial, Trainer& trainer,
              std::vector<double>& precision);

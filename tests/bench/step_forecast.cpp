@@ -87,7 +87,7 @@ void add(const TaskLog& log, int threads, Forecast& sum) {
 
 Forecast forecast(const Options& options, Config config, const RunData& data, int threads) {
   config.train.threads = static_cast<std::uint32_t>(threads);
-  Trainer trainer(config, data.train, nullptr);
+  Trainer trainer(fresh_job(config, data.train));
   Forecast result;
   TaskLog log;
   TrainObserver observer;
@@ -103,7 +103,7 @@ Forecast forecast(const Options& options, Config config, const RunData& data, in
 // Measured seconds per step on `threads` threads.
 double measure(const Options& options, Config config, const RunData& data, int threads) {
   config.train.threads = static_cast<std::uint32_t>(threads);
-  Trainer trainer(config, data.train, nullptr);
+  Trainer trainer(fresh_job(config, data.train));
   Clock::time_point start;
   std::uint64_t last = 0;
   double seconds = 0.0;

@@ -161,16 +161,16 @@ TEST(FeatureScale, TrainingIsThatOnDataScaledByHand) {
       config.data.crosses = 0;  // their values are square roots of the features' values
       config.train.epochs = 3;
       config.train.threads = 2;
-      Trainer by_hand(config, train_by_hand, nullptr);
+      Trainer by_hand(fresh_job(config, train_by_hand));
       config.data.idf_power = power;
-      Trainer scaled(config, train, nullptr);
+      Trainer scaled(fresh_job(config, train));
       by_hand.run({});
       scaled.run({});
       const Scores expected = scores_of(by_hand.network(), test_by_hand, false);
       expect_near(scores_of(scaled.network(), test, false), expected);
       expect_near(scores_of(scaled.network(), test, true), expected);
       config.data.idf_power = 0.0;
-      Trainer plain(config, train, nullptr);
+      Trainer plain(fresh_job(config, train));
       plain.run({});
       EXPECT_NE(scores_of(plain.network(), test, false), scores_of(scaled.network(), test, false));
     }
@@ -185,7 +185,7 @@ TEST(FeatureScale, LshInferenceScoresTheSameFeatures) {
     Config config = make_config(layers, 32, 16);
     for (LayerConfig& layer : config.layers) layer.hash.bucket_capacity = 256;
     config.data.idf_power = 1.0;
-    Trainer trainer(config, train, nullptr);
+    Trainer trainer(fresh_job(config, train));
     trainer.run({});
     const Scores full = scores_of(trainer.network(), train, false);
     InferenceOptions options;

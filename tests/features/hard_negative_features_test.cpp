@@ -194,7 +194,7 @@ TEST(HardNegativeFeatures, LetTheLinearTermLearnNegativeWeights) {
     config.optimizer.learning_rate = 0.1;
     config.layers.front().size = 4;
     config.layers.back().wide_negatives = against;
-    Trainer trainer(config, train, nullptr);
+    Trainer trainer(fresh_job(config, train));
     const auto& wide = trainer.network().output().wide()->storage();
     for (std::uint32_t label = 0; label < 96; ++label) {
       for (std::uint64_t i = wide.offsets[label]; i < wide.offsets[label + 1]; ++i) {

@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_same_config(checkpoint.record().config, config, "input");
     if (checkpoint.record().step_samples > rows.size() || checkpoint.record().train != digest_of(rows))
       return;
-    Trainer trainer(config, rows, nullptr, checkpoint.record().step_samples);
+    Trainer trainer(resumed_job(config, rows, checkpoint.record().step_samples));
     checkpoint.restore(trainer);
     try {
       trainer.run({});

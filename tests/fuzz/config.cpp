@@ -49,7 +49,7 @@ void train(Config config, const Dataset& data) {
   const BlockBounds bounds = bounds_of(data, config.train.block_size);
   if (plan_memory(config, data.feature_count(), data.label_count(), bounds, 1).training() > kMaxMemory)
     return;
-  Trainer trainer(config, data, nullptr);
+  Trainer trainer(fresh_job(config, data));
   trainer.step(0, std::min(trainer.labelled(), trainer.batch_samples()));
 }
 

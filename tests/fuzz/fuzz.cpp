@@ -159,7 +159,7 @@ void train_and_predict(const Dataset& data) {
       data.label_count() == 0 || data.label_count() > kMaxLabels || data.label_entries() == 0) {
     return;
   }
-  Trainer trainer(tiny_config(), data, nullptr);
+  Trainer trainer(fresh_job(tiny_config(), data));
   const double loss = trainer.step(0, std::min(trainer.labelled(), kStep));
   check(std::isfinite(loss), "the loss is finite");
   for (const Parameters* parameters : std::as_const(trainer).network().matrices())

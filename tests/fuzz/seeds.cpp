@@ -199,7 +199,7 @@ void write_models(const Seeds& seeds) {
 void write_checkpoints(const Seeds& seeds) {
   const Config config = tiny_config();
   const Dataset data = tiny_data();
-  Trainer trainer(config, data, nullptr, 4);
+  Trainer trainer(resumed_job(config, data, 4));
   const RunRecord record = {config, 4, digest_of(data), std::nullopt, 0};
   save_checkpoint(seeds.path("checkpoint", "begun"), record, trainer);
   TrainObserver observer;
@@ -208,7 +208,7 @@ void write_checkpoints(const Seeds& seeds) {
   save_checkpoint(seeds.path("checkpoint", "two_steps"), record, trainer);
   for (const char* name : {"begun", "two_steps"}) {
     shorten(seeds.path("checkpoint", name));
-    Trainer restored(config, data, nullptr, 4);
+    Trainer restored(resumed_job(config, data, 4));
     Checkpoint(seeds.path("checkpoint", name)).restore(restored);
   }
 }

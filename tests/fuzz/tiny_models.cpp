@@ -12,7 +12,7 @@ namespace slide::fuzz {
 namespace {
 
 void save(const std::string& path, const Config& config, const Dataset& data, const TextModel* text) {
-  Trainer trainer(config, data, nullptr);
+  Trainer trainer(fresh_job(config, data));
   trainer.step(0, trainer.labelled());
   save_model(path, {config, trainer.shape(), trainer.trained(), &trainer.training().optimizer_state(),
                     trainer.steps(), text});

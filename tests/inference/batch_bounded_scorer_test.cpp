@@ -29,7 +29,7 @@ Trainer trainer_of(const Dataset& train, double share, Activation activation) {
   config.loss.kind = LossKind::kSigmoid;  // under softmax, votes need all scores
   config.neighbours = {share, 7, 3.0};
   config.train.epochs = 2;
-  Trainer trainer(config, train, nullptr);
+  Trainer trainer(fresh_job(config, train));
   trainer.run({});
   return trainer;
 }

@@ -51,7 +51,7 @@ void expect_scores_by_row(const Config& config, Inference mode) {
   DataSpec spec;
   spec.samples = 140, spec.features = 300, spec.labels = 150, spec.entries = 30;
   const Dataset data = make_data(spec);
-  Trainer trainer(config, data, nullptr);
+  Trainer trainer(fresh_job(config, data));
   trainer.run({});
   InferenceOptions options;
   options.by_row = true;

@@ -116,7 +116,7 @@ TEST_P(PropagatedPredictions, AreTheBestAsTheFormulaHasThem) {
   config.train.epochs = 3;
   config.neighbours = {0.35, 7, 3.0, 0.8};
   const Dataset train = data_of(1, 200), data = data_of(2, 60);
-  Trainer trainer(config, train, nullptr);
+  Trainer trainer(fresh_job(config, train));
   trainer.run({});
   InferenceOptions options;
   options.k = 24;

@@ -34,7 +34,7 @@ Trainer trained(const Layers& layers, const Dataset& data) {
   for (LayerConfig& layer : config.layers) layer.hash.bucket_capacity = 256;
   config.train.epochs = 2;
   config.train.threads = 2;
-  Trainer trainer(config, data, nullptr);
+  Trainer trainer(fresh_job(config, data));
   trainer.run({});
   return trainer;
 }
@@ -261,7 +261,7 @@ TEST(Inference, ScreenedSamplesGetTheBestOfAllScores) {
       config.layers.back().wide = wide;
       config.train.weights = precision;
       config.train.epochs = 2;
-      Trainer trainer(config, data, nullptr);
+      Trainer trainer(fresh_job(config, data));
       trainer.run({});
       if (precision == Precision::kFp32) make_rows_similar(trainer.network().output());
       for (const std::size_t k : {1, 5, 149, 150, 200}) {
@@ -341,7 +341,7 @@ TEST(Inference, ScoresTooCloseForBoundsAreExact) {
   for (const double share : {0.0, 0.35}) {
     Config config = small_wide_config();
     config.neighbours.share = share;
-    Trainer trainer(config, data, nullptr);
+    Trainer trainer(fresh_job(config, data));
     trainer.run({});
     Layer& output = trainer.network().output();
     for (std::uint32_t label = 0; label < kLabels; ++label) {

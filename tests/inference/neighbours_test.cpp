@@ -236,7 +236,7 @@ double mean_of(const NeighbourConfig& config, double probability, double vote) {
 // Scores of all labels from the same training without neighbours.
 Scores scores_without(Config config, const Dataset& train, const Dataset& data, bool log_softmax) {
   config.neighbours.share = 0.0;
-  Trainer trainer(config, train, nullptr);
+  Trainer trainer(fresh_job(config, train));
   trainer.run({});
   InferenceOptions options;
   options.k = train.label_count();
@@ -318,7 +318,7 @@ std::vector<double> sorted_scores(const std::map<std::uint32_t, double>& of_labe
 }
 
 TEST_P(MixedPredictions, AreThoseOfTheMixedProbabilities) {
-  Trainer trainer(config_, train_, nullptr);
+  Trainer trainer(fresh_job(config_, train_));
   trainer.run({});
   const Scores all = expected();
   for (const std::size_t k : {std::size_t{1}, std::size_t{5}, std::size_t{40}}) {
@@ -352,7 +352,7 @@ TEST_P(MixedPredictions, AreThoseOfTheMixedProbabilities) {
 
 // Labels with votes are scored whether the tables return them or not.
 TEST_P(MixedPredictions, OfCandidatesHaveTheVotes) {
-  Trainer trainer(config_, train_, nullptr);
+  Trainer trainer(fresh_job(config_, train_));
   trainer.run({});
   InferenceOptions options;
   options.k = 40;
@@ -410,7 +410,7 @@ TEST(ManyLabels, EveryWayToAskMixesTheSameVotes) {
     config.neighbours.count = 300;  // all, so that rounding does not select the last one
     config.train.epochs = 1;
     const Scores own = scores_without(config, train, data, false);
-    Trainer trainer(config, train, nullptr);
+    Trainer trainer(fresh_job(config, train));
     trainer.run({});
     const FeatureScale& scale = trainer.network().feature_scale();
     std::vector<float> scaled;
@@ -484,7 +484,7 @@ TEST(SureLabels, KeepTheirOrder) {
   const Dataset train = training_data();
   Config config = config_with_neighbours(LossKind::kSigmoid, false);
   config.train.epochs = 1;
-  Trainer trainer(config, train, nullptr);
+  Trainer trainer(fresh_job(config, train));
   Layer& output = trainer.network().output();
   for (float& w : output.weights().weights) w = 0.0f;
   const Shares votes = naive_votes(config.neighbours, train, train.features(0));
@@ -525,10 +525,10 @@ TEST(ScoreOf, IsTheOtherWayRoundAndFinite) {
 TEST(NeighboursInTraining, ChangeNoWeight) {
   const Dataset train = training_data();
   Config config = config_with_neighbours(LossKind::kSigmoid, true);
-  Trainer with(config, train, nullptr);
+  Trainer with(fresh_job(config, train));
   with.run({});
   config.neighbours.share = 0.0;
-  Trainer without(config, train, nullptr);
+  Trainer without(fresh_job(config, train));
   without.run({});
   EXPECT_TRUE(with.neighbours());
   EXPECT_FALSE(without.neighbours());

@@ -33,7 +33,7 @@ Trainer screened_trainer(const Dataset& train, double share, Precision weights) 
   config.neighbours = {share, 7, 3.0};
   config.train.weights = weights;
   config.train.epochs = 2;
-  Trainer trainer(config, train, nullptr);
+  Trainer trainer(fresh_job(config, train));
   trainer.run({});
   return trainer;
 }

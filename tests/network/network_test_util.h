@@ -241,7 +241,7 @@ inline Network parted_network(const Config& config, const Dataset& data) {
   return {config, shape_of_data(data), parts_for(config, data, neurons, 0, 1)};
 }
 
-// Drives a network as Trainer::step does, on one thread, and keeps the blocks for inspection.
+// Drives a network as TrainingLoop::step does, on one thread, and keeps the blocks for inspection.
 class Stepper {
  public:
   Stepper(Network& network, const Dataset& data, std::uint32_t shards = 1, Cluster* cluster = nullptr)

@@ -252,7 +252,7 @@ TEST(ReferenceOfTrainer, StepsAreThoseOfTheNaiveNetwork) {
     DataSpec spec;
     spec.samples = 32 + 21;
     const Dataset data = make_data(spec);
-    Trainer trainer(config, data, nullptr);
+    Trainer trainer(fresh_job(config, data));
     NaiveNetwork naive(trainer.network());
     NaiveOptimizer reference(config.optimizer, naive);
     const Optimizer rates(config.optimizer);

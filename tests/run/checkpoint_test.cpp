@@ -123,12 +123,12 @@ TEST_F(CheckpointTest, AnyStopGivesTheSameModelFile) {
 }
 
 void CheckpointTest::expect_any_stop_gives_the_same_model() {
-  Trainer whole(config_, data_, nullptr);
+  Trainer whole(fresh_job(config_, data_));
   ASSERT_TRUE(whole.run({}));
   const std::string expected = model_of(whole);
   for (std::uint64_t step = 1; step <= whole.total_steps(); ++step) {
     {
-      Trainer first(config_, data_, nullptr);
+      Trainer first(fresh_job(config_, data_));
       run_until(first, step);
       save_checkpoint(path(), record_, first);
     }
@@ -138,7 +138,7 @@ void CheckpointTest::expect_any_stop_gives_the_same_model() {
     EXPECT_FALSE(saved.record().test);
     EXPECT_EQ(saved.record().log_bytes, 77U);
     EXPECT_EQ(to_toml(saved.record().config), to_toml(config_));
-    Trainer second(config_, data_, nullptr, saved.record().step_samples);
+    Trainer second(resumed_job(config_, data_, saved.record().step_samples));
     saved.restore(second);
     ASSERT_TRUE(second.run({}));
     EXPECT_TRUE(model_of(second) == expected) << "stopped after step " << step;
@@ -146,7 +146,7 @@ void CheckpointTest::expect_any_stop_gives_the_same_model() {
 }
 
 TEST_F(CheckpointTest, DamageIsRefused) {
-  Trainer trainer(config_, data_, nullptr);
+  Trainer trainer(fresh_job(config_, data_));
   save_checkpoint(path(), record_, trainer);
   const std::string good = read_bytes(path());
   EXPECT_EQ(refusal_of(good), "");
@@ -169,7 +169,7 @@ TEST_F(CheckpointTest, DamageIsRefused) {
 TEST_F(CheckpointTest, ValuesThatCannotBeAreRefused) {
   config_.data.idf_power = 1;
   record_.config = config_;
-  Trainer trainer(config_, data_, nullptr);
+  Trainer trainer(fresh_job(config_, data_));
   save_checkpoint(path(), record_, trainer);
   const std::string good = read_bytes(path());
   const WidePath::Storage& wide = trainer.network().output().wide()->storage();
@@ -182,7 +182,7 @@ TEST_F(CheckpointTest, ValuesThatCannotBeAreRefused) {
     std::memcpy(bytes.data() + place + at, &value, sizeof value);
     std::ofstream(path(), std::ios::binary) << with_checksum(bytes);
     try {
-      Trainer second(config_, data_, nullptr);
+      Trainer second(fresh_job(config_, data_));
       Checkpoint(path()).restore(second);
     } catch (const InputError& error) {
       EXPECT_TRUE(std::string(error.what()).starts_with(path())) << error.what();
@@ -210,7 +210,7 @@ TEST_F(CheckpointTest, ValuesThatCannotBeAreRefused) {
 }
 
 TEST_F(CheckpointTest, FullDiskLeavesTheOneBefore) {
-  Trainer trainer(config_, data_, nullptr);
+  Trainer trainer(fresh_job(config_, data_));
   save_checkpoint(path(), record_, trainer);
   const std::string before = read_bytes(path());
   run_until(trainer, 2);
@@ -230,7 +230,7 @@ TEST_F(CheckpointTest, FullDiskLeavesTheOneBefore) {
 
 TEST_F(CheckpointTest, ReadOnlyFolderLeavesTheOneBefore) {
   if (geteuid() == 0) GTEST_SKIP() << "root writes anywhere";
-  Trainer trainer(config_, data_, nullptr);
+  Trainer trainer(fresh_job(config_, data_));
   save_checkpoint(path(), record_, trainer);
   const std::string before = read_bytes(path());
   fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);

@@ -109,7 +109,7 @@ class ModelFileTest : public ::testing::Test {
 
   void train(const std::vector<std::string>& overrides = {}) {
     config_ = parse_config(kConfig, "test", overrides);
-    trainer_ = std::make_unique<Trainer>(config_, data_, nullptr);
+    trainer_ = std::make_unique<Trainer>(fresh_job(config_, data_));
     trainer_->run({});
   }
   void save() {
@@ -203,7 +203,7 @@ TEST_F(ModelFileTest, HiddenSampledLayersAndSingleLayers) {
       "[train]\nbatch_size = 16\nblock_size = 16\n[loss]\nkind = \"softmax\"\n[[layer]]\nkind = "
       "\"dense\"\nwide = false\n",
       "test");
-  trainer_ = std::make_unique<Trainer>(config_, data_, nullptr);
+  trainer_ = std::make_unique<Trainer>(fresh_job(config_, data_));
   trainer_->run({});
   save();
   EXPECT_EQ(predict(trainer_->trained(), data_, Inference::kFull),
@@ -378,7 +378,7 @@ class TextModelFileTest : public ModelFileTest {
     ReadOptions options;
     options.text = text_;
     data_ = parse_dataset(lines, "t", options);
-    trainer_ = std::make_unique<Trainer>(config_, data_, nullptr);
+    trainer_ = std::make_unique<Trainer>(fresh_job(config_, data_));
     trainer_->run({});
     save_model(path(), {config_, trainer_->shape(), trainer_->trained(),
                         &trainer_->training().optimizer_state(), trainer_->steps(), text_.get()});

@@ -9,7 +9,7 @@
 namespace slide::test {
 
 inline Model model_of(const Config& config, const Dataset& train) {
-  Trainer trainer(config, train, nullptr);
+  Trainer trainer(fresh_job(config, train));
   trainer.run({});
   DataShape shape = trainer.shape();
   const std::uint64_t steps = trainer.steps();

@@ -84,7 +84,7 @@ TEST_P(Pairs, AreFeaturesLikeOthersOfTheHiddenLayers) {
   const std::vector<std::string> keys = hidden_alone(GetParam());
   const Dataset train = meanings(400, 1), test = meanings(90, 2);
   Config config = pairs_config(keys);
-  Trainer with(config, train, nullptr);
+  Trainer with(fresh_job(config, train));
   with.run({});
   const FeatureCrosses& pairs = with.network().feature_crosses();
   std::size_t found = 0;
@@ -96,7 +96,7 @@ TEST_P(Pairs, AreFeaturesLikeOthersOfTheHiddenLayers) {
 
   config.data.crosses = 0;
   const Dataset given = pairs.crossed(train, 1);
-  Trainer plain(config, given, nullptr);
+  Trainer plain(fresh_job(config, given));
   plain.run({});
   EXPECT_FALSE(plain.network().feature_crosses().active());
   EXPECT_EQ(answers_of(with.trained(), test), answers_of(plain.trained(), pairs.crossed(test, 1)));
@@ -105,9 +105,9 @@ TEST_P(Pairs, AreFeaturesLikeOthersOfTheHiddenLayers) {
 TEST_P(Pairs, DoNotEnterTheLinearTerm) {
   const Dataset train = meanings(400, 1);
   Config config = pairs_config(GetParam());
-  Trainer with(config, train, nullptr);
+  Trainer with(fresh_job(config, train));
   config.data.crosses = 0;
-  const Trainer without(config, train, nullptr);
+  const Trainer without(fresh_job(config, train));
   ASSERT_TRUE(with.network().feature_crosses().active());
   if (!with.network().wide()) GTEST_SKIP() << "none";
   const WidePath::Storage &one = with.network().output().wide()->storage(),
@@ -126,7 +126,7 @@ TEST_P(Pairs, StayInTheFile) {
   const std::string path = (folder / (std::to_string(GetParam().size()) + ".slide")).string();
   const Dataset train = meanings(400, 1), test = meanings(90, 2);
   const Config config = pairs_config(GetParam());
-  Trainer trainer(config, train, nullptr);
+  Trainer trainer(fresh_job(config, train));
   trainer.run({});
   save_model(path,
              {config, trainer.shape(), trainer.trained(), &trainer.training().optimizer_state(), 1, nullptr});
@@ -173,8 +173,9 @@ TEST_P(Pairs, StayInIncrementalTraining) {
                                  model.network.feature_crosses().crosses()));
   EXPECT_EQ(answers_of({start.network, nullptr}, test), answers_of({model.network, nullptr}, test));
 
-  Trainer trainer(config, std::move(rows),
-                  start_continued(model, config, continued_rows(model, more, nullptr, 2), nullptr, {}, 2));
+  TrainedStart again =
+      start_continued(model, config, continued_rows(model, more, nullptr, 2), nullptr, {}, 2);
+  Trainer trainer({config, std::move(rows), ContinuedStart{std::move(again)}, 2});
   trainer.run({});
   EXPECT_EQ(trainer.shape().features, kWords + 7);
   EXPECT_EQ(trainer.shape().crosses, model.shape.crosses);
@@ -185,11 +186,11 @@ TEST_P(Pairs, StayInIncrementalTraining) {
 TEST_P(Pairs, SpeakThroughTheirFeatures) {
   const Dataset train = meanings(400, 1), test = meanings(20, 2);
   Config config = pairs_config(hidden_alone(GetParam()));
-  Trainer with(config, train, nullptr);
+  Trainer with(fresh_job(config, train));
   const FeatureCrosses& pairs = with.network().feature_crosses();
   config.data.crosses = 0;
   const Dataset given = pairs.crossed(train, 1), asked = pairs.crossed(test, 1);
-  Trainer plain(config, given, nullptr);
+  Trainer plain(fresh_job(config, given));
   with.run({});
   plain.run({});
   Attribution attribution, by_pair;

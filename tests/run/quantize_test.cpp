@@ -70,7 +70,7 @@ class QuantizeTest : public ::testing::Test {
   std::string path(const char* name) const { return (folder_ / name).string(); }
   void train(const std::vector<std::string>& overrides = {}) {
     const Config config = parse_config(kSmallConfig, "test", overrides);
-    Trainer trainer(config, data_, nullptr);
+    Trainer trainer(fresh_job(config, data_));
     trainer.run({});
     save_model(path("model"), {config, trainer.shape(), trainer.trained(),
                                &trainer.training().optimizer_state(), trainer.steps()});

@@ -124,7 +124,7 @@ bool rehashes(const Config& config) {
 // A rehash may enlarge a bucket from the table's own memory: then only operator new is checked.
 void expect_steps_allocate_nothing(const Config& config, int warm_passes) {
   const Dataset data = allocation_data();
-  Trainer trainer(config, data, nullptr);
+  Trainer trainer(fresh_job(config, data));
   for (int i = 0; i < warm_passes; ++i) pass(trainer, data.size());
   const std::size_t count = allocations, heap = heap_in_use();
   for (int i = 0; i < 5; ++i) pass(trainer, data.size());
@@ -251,7 +251,7 @@ TEST(Allocation, NoneInAWarmPrediction) {
     for (const double share : {0.0, 0.4}) {
       Config config = scoring_config(wide, share);
       config.data.idf_power = wide ? 0.0 : 1.0;
-      Trainer trainer(config, data, nullptr);
+      Trainer trainer(fresh_job(config, data));
       for (const Inference mode : {Inference::kFull, Inference::kLsh}) {
         InferenceOptions options;
         options.mode = mode;
@@ -281,7 +281,7 @@ TEST(Allocation, NoneInAWarmPredictionOfAPipe) {
   const Dataset data = allocation_data();
   for (const bool wide : {false, true}) {
     for (const double share : {0.0, 0.4}) {
-      Trainer trainer(scoring_config(wide, share), data, nullptr);
+      Trainer trainer(fresh_job(scoring_config(wide, share), data));
       for (const Inference mode : {Inference::kFull, Inference::kLsh}) {
         SCOPED_TRACE("wide " + std::to_string(wide) + " share " + std::to_string(share));
         InferenceOptions options;

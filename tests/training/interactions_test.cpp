@@ -46,7 +46,7 @@ Config items_config(LossKind loss = LossKind::kSigmoid) {
 
 TEST(Interactions, UsersOfOneItemAreSkipped) {
   const Dataset users = grouped_users(140);
-  const Trainer trainer(items_config(), users, nullptr);
+  const Trainer trainer(fresh_job(items_config(), users));
   EXPECT_EQ(trainer.unlabelled(), 20U);
   EXPECT_EQ(trainer.labelled(), 120U);
   EXPECT_EQ(trainer.shape().samples, 140U);
@@ -71,7 +71,7 @@ TEST(Interactions, OtherItemsOfTheGroupAreAnsweredAndKnownOnesAreNot) {
     Config config = items_config();
     config.layers.back().kind = kind;
     config.train.epochs = 12;
-    Trainer trainer(config, users, nullptr);
+    Trainer trainer(fresh_job(config, users));
     trainer.run({});
     InferenceOptions options;
     options.k = 3;

@@ -45,7 +45,7 @@ TEST(LabelTextRows, TeachLabelsWithoutASample) {
     config.layers.back().wide_scale = 4;
     config.train.epochs = 20;
     config.train.threads = 1;
-    Trainer trainer(config, data, nullptr);
+    Trainer trainer(fresh_job(config, data));
     EXPECT_EQ(trainer.labelled(), 160U);
     EXPECT_EQ(trainer.texts(), weight > 0 ? 8U : 0U);
     EXPECT_EQ(trainer.unlabelled(), 0U);

@@ -81,7 +81,7 @@ TEST(LabelWeights, OfANegativePowerFavourRareLabels) {
       config.train.epochs = 40;
       config.train.threads = 1;
       config.data.label_weights.power = power;
-      Trainer trainer(config, data, nullptr);
+      Trainer trainer(fresh_job(config, data));
       trainer.run({});
       InferenceOptions options;
       options.k = 8;

@@ -142,7 +142,7 @@ TEST_P(MemoryPlanCase, IsWithinATenthOfWhatATrainerTakes) {
     const MemoryPlan plan = plan_memory(config, rows.crossed.feature_count(), data.label_count(), bounds,
                                         static_cast<int>(threads));
     const double before = bytes_in_use();
-    Trainer trainer(config, std::move(rows), nullptr, 0, nullptr, nullptr);
+    Trainer trainer({config, std::move(rows), FreshStart(), static_cast<int>(threads)});
     trainer.run({});
     const double taken = bytes_in_use() - before, planned = plan.training() - plan.evaluation;
     EXPECT_NEAR(planned / taken, 1.0, 0.1)
@@ -174,7 +174,7 @@ TEST(MemoryPlan, OfALinearTermIsAnUpperBound) {
   const MemoryPlan plan = plan_memory(config, data.feature_count(), data.label_count(),
                                       bounds_of(data, config.train.block_size), 1);
   const double before = bytes_in_use();
-  Trainer trainer(config, data, nullptr);
+  Trainer trainer(fresh_job(config, data));
   trainer.run({});
   const double taken = bytes_in_use() - before, planned = plan.training() - plan.evaluation;
   EXPECT_GT(planned, 0.9 * taken);

@@ -51,7 +51,7 @@ End run(Config config, const Dataset& samples, std::vector<std::uint64_t> stops)
   };
   std::string state;
   for (bool finished = false; !finished;) {
-    Trainer trainer(config, samples, nullptr);
+    Trainer trainer(fresh_job(config, samples));
     if (!state.empty()) {
       ByteReader in(state, "state", "");
       trainer.load(in);
@@ -151,8 +151,8 @@ TEST(Resume, FactorsOfFeaturesAreTheRunsOwn) {
   Config config = config_of({dense(18), sampled(0, 20, 12)});
   config.data.idf_power = 1.0;
   config.data.crosses = 0;  // of other features in each
-  const Trainer first(config, samples, nullptr);
-  Trainer second(config, make_data(spec), nullptr);
+  const Trainer first(fresh_job(config, samples));
+  Trainer second(fresh_job(config, make_data(spec)));
   const auto factors = [](const Trainer& trainer) {
     const auto all = trainer.network().feature_scale().factors();
     return std::vector<float>(all.begin(), all.end());
@@ -181,16 +181,16 @@ TEST(Resume, StepSizeOfTheRunNotOfTheConfiguration) {
   const Dataset samples = data();
   Config config = config_of({dense(18), sampled(0, 20, 12)});
   config.train.batch_size = 16;
-  EXPECT_EQ(Trainer(config, samples, nullptr).batch_samples(), 16U);
-  EXPECT_EQ(Trainer(config, samples, nullptr, 48).batch_samples(), 48U);
+  EXPECT_EQ(Trainer(fresh_job(config, samples)).batch_samples(), 16U);
+  EXPECT_EQ(Trainer(resumed_job(config, samples, 48)).batch_samples(), 48U);
 }
 
 TEST(Resume, StateOfAnotherNetworkIsRefused) {
   const Dataset samples = data();
   ByteString out;
-  Trainer(config_of({dense(18), sampled(0, 20, 12)}), samples, nullptr).save(out);
+  Trainer(fresh_job(config_of({dense(18), sampled(0, 20, 12)}), samples)).save(out);
   const auto refused = [&](const Config& config, std::string_view bytes) {
-    Trainer trainer(config, samples, nullptr);
+    Trainer trainer(fresh_job(config, samples));
     ByteReader in(bytes, "state", "");
     EXPECT_THROW(trainer.load(in), InputError);
   };
@@ -211,7 +211,7 @@ TEST(Resume, StateOfAnotherNetworkIsRefused) {
 TEST(Resume, ObserverSeesEveryStep) {
   const Dataset samples = data();
   const Config config = config_of({dense(18), sampled(0, 20, 12)});
-  Trainer trainer(config, samples, nullptr);
+  Trainer trainer(fresh_job(config, samples));
   std::vector<StepReport> steps;
   double epoch_loss = 0.0;
   TrainObserver observer;

@@ -18,7 +18,7 @@ TEST(Training, BiasesOfOneVsAllStartAtAShareOfTheLabelsLogOdds) {
   for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
     config.loss.kind = loss;
     config.loss.prior = 0.25;
-    const Trainer trainer(config, data, nullptr);
+    const Trainer trainer(fresh_job(config, data));
     const DataShape& shape = trainer.shape();
     for (std::size_t i = 0; i < shape.labels; ++i) {
       const double with = shape.label_frequencies[i];
@@ -43,7 +43,7 @@ TEST(Training, TheLossFalls) {
 // The losses of at most `epochs` epochs.
 std::vector<double> losses_of(const Config& config, const Dataset& data, std::uint32_t epochs) {
   std::vector<double> losses;
-  Trainer trainer(config, data, nullptr);
+  Trainer trainer(fresh_job(config, data));
   TrainObserver observer;
   observer.step = [&](const StepReport& report) { return report.epoch <= epochs; };
   observer.epoch = [&](const EpochReport& report) { losses.push_back(report.loss); };
@@ -115,7 +115,7 @@ TEST(Training, SamplesWithoutLabelsAreSkippedAndCounted) {
   spec.unlabelled = 4;
   const Dataset data = make_data(spec);
   const Config config = full_config({dense(8), sampled(0, 20, 12)});
-  Trainer trainer(config, data, nullptr);
+  Trainer trainer(fresh_job(config, data));
   EXPECT_EQ(trainer.unlabelled(), 57u);  // of 230
   std::vector<EpochReport> reports;
   TrainObserver observer;
@@ -146,12 +146,12 @@ TEST(Training, DataWithoutAnyLabelIsAnInputError) {
   DataSpec spec;
   spec.unlabelled = 1;
   const Dataset data = make_data(spec);
-  EXPECT_THROW(Trainer(full_config({dense(8), sampled(0, 2, 2)}), data, nullptr), InputError);
+  EXPECT_THROW(Trainer(fresh_job(full_config({dense(8), sampled(0, 2, 2)}), data)), InputError);
 }
 
 TEST(Training, MoreLabelsThanOutputNeuronsIsAnInputError) {
   const Dataset data = make_data({});
-  EXPECT_THROW(Trainer(full_config({dense(8), sampled(5, 2, 2)}), data, nullptr), InputError);
+  EXPECT_THROW(Trainer(fresh_job(full_config({dense(8), sampled(5, 2, 2)}), data)), InputError);
 }
 
 TEST(Training, ALossThatIsNoNumberIsAnError) {
@@ -159,7 +159,7 @@ TEST(Training, ALossThatIsNoNumberIsAnError) {
   Config config = full_config({dense(8, Activation::kLinear), sampled(0, 20, 12)});
   config.optimizer.kind = OptimizerKind::kSgd;
   config.optimizer.learning_rate = 1e30;
-  Trainer trainer(config, data, nullptr);
+  Trainer trainer(fresh_job(config, data));
   try {
     trainer.run({});
     FAIL() << "no error";
@@ -184,7 +184,7 @@ TEST(Training, StepsDoNotGrowWithTheThreads) {
   const Dataset data = make_data(wide_data());
   for (const std::uint32_t threads : {1, 3, 64}) {
     config.train.threads = threads;
-    EXPECT_EQ(Trainer(config, data, nullptr).batch_samples(), 32u) << threads << " threads";
+    EXPECT_EQ(Trainer(fresh_job(config, data)).batch_samples(), 32u) << threads << " threads";
   }
 }
 
@@ -196,7 +196,7 @@ TEST(Training, ReportsTheActiveNeurons) {
     TrainObserver observer;
     double active = 0.0;
     observer.epoch = [&](const EpochReport& report) { active = report.active_mean; };
-    Trainer(config, data, nullptr).run(observer);
+    Trainer(fresh_job(config, data)).run(observer);
     if (is_dense) {
       EXPECT_DOUBLE_EQ(active, 90.0);
     } else {
@@ -215,7 +215,7 @@ TEST(Training, ThePhasesAddUpToTheTrainingTime) {
       EXPECT_GE(report.phases.update, last.phases.update);
       last = report;
     };
-    Trainer(full_config({dense(8), is_dense ? dense(0) : sampled(0, 10, 12)}), data, nullptr).run(observer);
+    Trainer(fresh_job(full_config({dense(8), is_dense ? dense(0) : sampled(0, 10, 12)}), data)).run(observer);
     const PhaseSeconds& p = last.phases;
     for (const double part : {p.setup, p.data, p.hashing, p.forward, p.backward, p.update})
       EXPECT_GT(part, 0.0);
@@ -241,7 +241,7 @@ TEST(Training, TellsOfTheTablesAfterEveryEpoch) {
     for (const std::size_t count : report.occupancy.histogram) buckets += count;
     EXPECT_EQ(buckets, config.layers[report.layer].hash.tables * 8U);
   };
-  Trainer(config, data, nullptr).run(observer);
+  Trainer(fresh_job(config, data)).run(observer);
   EXPECT_EQ(layers, (std::vector<std::size_t>{0, 1, 0, 1, 0, 1}));
 }
 
@@ -268,11 +268,11 @@ TEST(Training, TellsWhereActiveNeuronsComeFromAndWhatTablesFind) {
       EXPECT_GT(report.tables->largest, 0);
       EXPECT_LE(report.tables->largest, 1);
     };
-    Trainer(config, data, nullptr).run(observer);
+    Trainer(fresh_job(config, data)).run(observer);
     EXPECT_EQ(reports, config.train.epochs);
     config.layers[1].lsh = 0;
     observer.epoch = [&](const EpochReport& report) { EXPECT_FALSE(report.tables); };
-    Trainer(config, data, nullptr).run(observer);
+    Trainer(fresh_job(config, data)).run(observer);
   }
 }
 
@@ -284,7 +284,7 @@ TEST(Training, TablesFollowWeightsThatWereAllZero) {
   config.train.batch_size = 16;
   config.train.block_size = 16;
   const Dataset data = make_data(wide_data());
-  Trainer trainer(config, data, nullptr);
+  Trainer trainer(fresh_job(config, data));
   ASSERT_TRUE(trainer.network().output().index()->blank());
   ASSERT_GE(trainer.total_steps(), 8U);
   trainer.run({});
@@ -307,7 +307,7 @@ TEST(Training, TellsOfTheTablesOfAllParts) {
     EXPECT_LE(report.occupancy.stored, 90U * config.layers[1].hash.tables);
     EXPECT_GE(report.occupancy.stored, 80U * config.layers[1].hash.tables);  // some bucket may be full
   };
-  Trainer(config, data, nullptr).run(observer);
+  Trainer(fresh_job(config, data)).run(observer);
   EXPECT_EQ(reports, 3U);
 }
 
@@ -336,7 +336,7 @@ TEST(Training, EvaluatesAtTheConfiguredEpochs) {
       epochs.push_back(report.epoch);
       EXPECT_EQ(report.metrics.samples(), data.size());
     };
-    Trainer(config, data, &data).run(observer);
+    Trainer(fresh_job(config, data, &data)).run(observer);
     using Epochs = std::vector<std::uint32_t>;
     EXPECT_EQ(epochs, every == 0 ? Epochs{5} : every == 1 ? (Epochs{1, 2, 3, 4, 5}) : (Epochs{2, 4, 5}));
   }

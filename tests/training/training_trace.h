@@ -50,7 +50,7 @@ inline void keep(const Parameters& p, const MatrixState& state, Trace& trace) {
 
 inline Trace train(const Config& config, const Dataset& data) {
   Trace trace;
-  Trainer trainer(config, data, nullptr);
+  Trainer trainer(fresh_job(config, data));
   TrainObserver observer;
   observer.epoch = [&](const EpochReport& report) { trace.losses.push_back(report.loss); };
   trainer.run(observer);

@@ -156,7 +156,7 @@ TEST(OutputStart, BiasesAndWideWeightsStartAtItsShare) {
   const OutputStart fitted = fit(data, 20);
   for (const double share : {0.0, 0.25, 1.0}) {
     const Config config = wide_config(share);
-    const Trainer trainer(config, data, nullptr);
+    const Trainer trainer(fresh_job(config, data));
     const Layer& output = trainer.network().output();
     const double odds = log_odds(kEach, data.size());
     const double length = share > 0 ? share * fitted.scale : 2.0;

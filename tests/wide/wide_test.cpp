@@ -299,7 +299,7 @@ TEST(WideInference, CandidatesAreScoredAsInTheFullRanking) {
         "wide_features = 128\nwide_negatives = 3\nwide_rate = 0.1\nwide_scale = 1\nwide_fit = 0\n"
         "[layer.hash]\nrange_pow = 9\nrehash_steps = 100\n",
         "test");
-    Trainer trainer(config, data, nullptr);
+    Trainer trainer(fresh_job(config, data));
     trainer.run({});
     const Dataset some = data.slice(0, 200);
     InferenceOptions options;

@@ -1,0 +1,42 @@
+#include "engine/training/item_source.h"
+
+#include <utility>
+
+#include "engine/base/error.h"
+
+namespace slide {
+
+namespace {
+
+std::vector<std::uint32_t> users_with_items(const Dataset& users, const std::string& origin) {
+  std::vector<std::uint32_t> samples;
+  for (std::size_t i = 0; i < users.size(); ++i) {
+    if (!users.weights().empty() && users.weights()[i] == 0) continue;
+    if (can_hide(users, i)) samples.push_back(static_cast<std::uint32_t>(i));
+  }
+  if (samples.empty()) {
+    fail_input("{}: no user has two items or more, of which one could be hidden; give a larger log", origin);
+  }
+  return samples;
+}
+
+}  // namespace
+
+ItemSource::ItemSource(Dataset users, const ItemDraw& draw, const std::string& origin)
+    : SampleSource(users_with_items(users, origin)), users_(std::move(users)), draw_(draw) {}
+
+void ItemSource::fill(const Network& network, std::span<const std::uint32_t> some, std::uint64_t epoch,
+                      Block& block) const {
+  block.clear_samples();
+  ItemDraw draw = draw_;
+  draw.epoch = epoch;
+  for (const std::uint32_t user : some) {
+    const DrawnItems items = draw_items(draw, users_, user, block.drawn);
+    network.add_crossed(items.shown, block);
+    block.labels.push_back(items.hidden);
+    block.left_out.push_back(items.shown.ids);
+    if (!users_.weights().empty()) block.weights.push_back(users_.weights()[user]);
+  }
+}
+
+}  // namespace slide

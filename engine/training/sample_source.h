@@ -1,0 +1,51 @@
+// Where the training loop takes its samples from: the door for other kinds of data than labelled rows.
+//
+// Immutable once built; const methods are safe from any thread, with one Block per thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "engine/network/network.h"
+
+namespace slide {
+
+class SampleSource {
+ public:
+  virtual ~SampleSource() = default;
+  SampleSource(const SampleSource&) = delete;
+  SampleSource& operator=(const SampleSource&) = delete;
+
+  // The samples of an epoch, ascending; at least one. The loop shuffles and cuts them.
+  std::span<const std::uint32_t> samples() const { return samples_; }
+
+  // Clears the block and fills it with the rows, labels and weights of `some` of the samples, as `network`
+  // takes them. A function of its arguments: `epoch` counts from 1.
+  virtual void fill(const Network& network, std::span<const std::uint32_t> some, std::uint64_t epoch,
+                    Block& block) const = 0;
+
+ protected:
+  explicit SampleSource(std::vector<std::uint32_t> samples) : samples_(std::move(samples)) {}
+
+ private:
+  std::vector<std::uint32_t> samples_;
+};
+
+// Labelled rows; rows without a label, or with weight 0, are no samples.
+class RowSource final : public SampleSource {
+ public:
+  // `rows` has the features as the hidden layers take them. Throws InputError, which names the data set by
+  // `origin`, where no row has a label.
+  RowSource(Dataset rows, const std::string& origin);
+
+  void fill(const Network& network, std::span<const std::uint32_t> some, std::uint64_t epoch,
+            Block& block) const override;
+
+ private:
+  Dataset rows_;
+};
+
+}  // namespace slide

@@ -1,0 +1,20 @@
+// State of the hash tables for reports. Pure functions, safe while nothing trains the network.
+#pragma once
+
+#include <optional>
+
+#include "engine/training/reports.h"
+
+namespace slide {
+
+class Layer;
+class Network;
+class NetworkTraining;
+
+// How full the tables of a layer are, over all of its shards here. The layer has tables.
+lsh::Occupancy occupancy_of(const Layer& layer);
+
+// Of the output layer after a step of `training`; nullopt without tables.
+std::optional<TableHealth> table_health(const Network& network, const NetworkTraining& training);
+
+}  // namespace slide

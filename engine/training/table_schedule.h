@@ -1,0 +1,35 @@
+// When the hash tables of each layer follow its weights (phase C), and which hash functions were drawn last.
+// One thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/base/byte_io.h"
+#include "engine/network/network_training.h"
+#include "engine/training/schedule.h"
+
+namespace slide {
+
+class TableSchedule {
+ public:
+  // `from_nothing`: weights of 0 at the start, so that the first rehashes come sooner.
+  TableSchedule(const Network& network, bool from_nothing);
+
+  // Rehashes or rebuilds the tables that are due after `done` steps; returns whether any were.
+  bool follow(std::uint64_t done, NetworkTraining& training, Network& network, int threads);
+
+  std::uint64_t generation() const { return generation_; }
+  void save(ByteWriter& out) const;
+  // Schedules follow from the configuration and the number of steps: refuses other ones, which would fall due
+  // again and again.
+  void load(ByteReader& in, std::uint64_t generation, std::uint64_t done);
+
+ private:
+  static void load_schedules(ByteReader& in, std::uint64_t done, std::vector<IntervalSchedule>& schedules);
+
+  std::vector<IntervalSchedule> rehash_, rebuild_;  // by layer
+  std::uint64_t generation_ = 1;                    // of the hash functions drawn last
+};
+
+}  // namespace slide

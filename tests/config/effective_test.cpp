@@ -1,0 +1,43 @@
+#include "engine/config/effective.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/base/error.h"
+#include "engine/config/config.h"
+
+namespace slide {
+namespace {
+
+TEST(EffectiveConfig, OfOneProcessAndSparseDataIsTheStatedOne) {
+  EXPECT_EQ(to_toml(effective_config(Config(), {})), to_toml(Config()));
+}
+
+TEST(EffectiveConfig, HasAShardForEachProcessWhereNoneAreStated) {
+  std::vector<std::string> notes;
+  EXPECT_EQ(effective_config(Config(), {.processes = 3}, &notes).train.shards, 3U);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_NE(notes.front().find("train.shards = 3"), std::string::npos);
+  Config stated;
+  stated.train.shards = 6;
+  EXPECT_EQ(effective_config(stated, {.processes = 3}, &notes).train.shards, 6U);
+  EXPECT_EQ(notes.size(), 1U);
+}
+
+TEST(EffectiveConfig, OfDenseColumnsAloneHasNothingForSparseFeatures) {
+  Config stated;
+  stated.data.idf_power = 0.5;
+  const Config made = effective_config(stated, {.dense_only = true});
+  EXPECT_FALSE(made.layers.back().wide);
+  EXPECT_EQ(made.data.idf_power, 0.0);
+  EXPECT_EQ(made.data.crosses, 0U);
+  EXPECT_TRUE(stated.layers.back().wide);
+}
+
+TEST(EffectiveConfig, MadeAgainIsTheSame) {
+  const JobFacts facts{4, true};
+  const Config once = effective_config(Config(), facts);
+  EXPECT_EQ(to_toml(effective_config(once, facts)), to_toml(once));
+}
+
+}  // namespace
+}  // namespace slide
