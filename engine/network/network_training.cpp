@@ -205,25 +205,25 @@ void share_seconds(double wall, std::span<const Block> blocks, PhaseSeconds& pha
 
 }  // namespace
 
-void NetworkTraining::pass(const Network& network, std::size_t blocks, const StepPass::Key& key,
+void NetworkTraining::pass(const Network& network, std::size_t blocks, const StepKey& key,
                            PhaseSeconds& phases) {
   passed_ = blocks;
   samples_ = 0;
   for (const Block& block : first_blocks(blocks)) samples_ += block.samples();
   ++stamp_;
   const std::span<Block> used = std::span(blocks_).first(blocks);
-  InputTraining* input = input_ ? &*input_ : nullptr;
+  const StepView step{network, input_ ? &*input_ : nullptr, key};
   const PassScratch scratch{thread_scratch_, chosen_scratch_};
   const std::size_t threads = thread_scratch_.size();
   PartJoin* join = join_ ? &*join_ : nullptr;
   if (join != nullptr || (blocks % threads != 0 && blocks < kBlocksPerThread * threads)) {
-    sums_ = StepPass(network, used, input, join, layers_, scratch, key).run(phases);
+    sums_ = StepPass(step, {used, scratch}, layers_, join).run(phases);
     return;
   }
   LapClock clock;
   parallel_for(blocks, static_cast<int>(threads), [&](std::size_t b, int thread) {
-    StepPass alone(network, used.subspan(b, 1), input, nullptr, layers_,
-                   scratch.alone(static_cast<std::size_t>(thread)), key);
+    StepPass alone(step, {used.subspan(b, 1), scratch.alone(static_cast<std::size_t>(thread))}, layers_,
+                   nullptr);
     used[b].seconds = {};
     const StepSums sums = alone.run(used[b].seconds);
     used[b].loss = sums.loss;

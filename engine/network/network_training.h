@@ -56,7 +56,7 @@ class NetworkTraining {
   // Phase A: forward, loss and backward of the first `blocks` blocks, whose rows and labels are filled;
   // leaves deltas and touched rows in them. Adds seconds to `phases`. Where processes share the network, all
   // call it together.
-  void pass(const Network& network, std::size_t blocks, const StepPass::Key& key, PhaseSeconds& phases);
+  void pass(const Network& network, std::size_t blocks, const StepKey& key, PhaseSeconds& phases);
   // Those of the last pass(), once, and soonest after update(): where processes share the network, they are
   // under way meanwhile.
   StepSums sums();
