@@ -10,12 +10,12 @@
 #include "engine/api/callbacks.h"
 #include "engine/api/internals.h"
 #include "engine/base/parallel.h"
-#include "engine/network/memory_plan.h"
 #include "engine/run/continue_training.h"
 #include "engine/run/first_vectors.h"
 #include "engine/run/require_memory.h"
 #include "engine/run/run_data.h"
 #include "engine/run/validation_keys.h"
+#include "engine/training/memory_plan.h"
 
 namespace slide::api {
 

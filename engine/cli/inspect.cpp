@@ -21,11 +21,12 @@
 #include "engine/cli/text.h"
 #include "engine/cli/warnings.h"
 #include "engine/features/training_rows.h"
-#include "engine/network/memory_plan.h"
 #include "engine/run/data_look.h"
 #include "engine/run/model_file.h"
 #include "engine/run/require_memory.h"
 #include "engine/run/run_data.h"
+#include "engine/training/memory_plan.h"
+#include "engine/wide/wide_path.h"
 
 namespace slide::cli {
 
@@ -166,13 +167,13 @@ MemoryPlan plan_of(const Model& model, int threads) {
       plan_memory(model.config, model.shape.inputs(), model.shape.labels, bounds_of(model), threads);
   if (model.form == ModelForm::kInt8) plan_small(model, plan);
   const Layer& output = model.network.output();
-  if (output.wide() == nullptr) return plan;
+  if (wide_of(output) == nullptr) return plan;
   const auto neurons = double(output.size());
   const double most =
       WidePath::most_weights(output.config(), neurons, double(bounds_of(model).label_features));
   LayerPlan& layer = plan.layers.back();
-  layer.weights -= WidePath::bytes_of(most, neurons) - double(output.wide()->bytes());
-  layer.state -= (most - double(output.wide()->weights())) * sizeof(float);
+  layer.weights -= WidePath::bytes_of(most, neurons) - double(wide_of(output)->bytes());
+  layer.state -= (most - double(wide_of(output)->weights())) * sizeof(float);
   return plan;
 }
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "engine/config/config.h"
-#include "engine/network/memory_plan.h"
 #include "engine/run/data_look.h"
 #include "engine/run/model_file.h"
+#include "engine/training/memory_plan.h"
 
 namespace slide::cli {
 

@@ -30,6 +30,9 @@ class FeatureScale {
   // `more` among `samples` samples in total.
   FeatureScale grown(const IdGrowth& features, const Dataset& more, std::size_t samples, double power) const;
 
+  // The same with other factors, one per feature.
+  FeatureScale with_factors(std::vector<float> factors) const { return {std::move(factors), normalize_}; }
+
   // Returns whether factors read from a file are valid.
   static bool are_good(std::span<const float> factors);
 

@@ -30,4 +30,10 @@ TrainingRows::TrainingRows(FeatureCrosses chosen, const Dataset& train, int thre
   seconds = seconds_since(start);
 }
 
+BlockBounds bounds_of(const TrainingRows& rows, std::size_t block_size) {
+  BlockBounds bounds = bounds_of(rows.raw, block_size);
+  if (rows.crosses.active()) bounds.feature_entries = bounds_of(rows.crossed, block_size).feature_entries;
+  return bounds;
+}
+
 }  // namespace slide

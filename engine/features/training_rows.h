@@ -7,6 +7,7 @@
 #include "datasets/dataset.h"
 #include "engine/config/config.h"
 #include "engine/features/feature_crosses.h"
+#include "engine/network/block_bounds.h"
 
 namespace slide {
 
@@ -24,5 +25,9 @@ struct TrainingRows {
 
   double seconds = 0.0;  // time to choose and add crosses
 };
+
+// Bounds of a block of the rows with crosses; of the whole data, what the linear term and the kNN prediction
+// keep: the raw rows.
+BlockBounds bounds_of(const TrainingRows& rows, std::size_t block_size);
 
 }  // namespace slide

@@ -4,7 +4,9 @@
 #include <bit>
 
 #include "engine/base/error.h"
+#include "engine/features/feature_transform.h"
 #include "engine/network/activation.h"
+#include "engine/wide/wide_path.h"
 
 namespace slide {
 
@@ -54,7 +56,7 @@ double Attribution::part_in_input(std::uint32_t feature, double value) {
 
 // Splits the contribution of a cross evenly between its two features.
 std::span<const FeaturePart> Attribution::without_pairs() {
-  const FeatureCrosses& pairs = network_->feature_crosses();
+  const FeatureCrosses& pairs = crosses_of(*network_);
   for (; pairs.active() && !parts_.empty() && parts_.back().feature >= pairs.features(); parts_.pop_back()) {
     const FeatureCross& pair = pairs.crosses()[parts_.back().feature - pairs.features()];
     for (const std::uint32_t feature : {pair.first, pair.second})
@@ -81,7 +83,7 @@ std::span<const FeaturePart> Attribution::of(std::uint32_t label) {
     const auto feature = static_cast<std::uint32_t>(first + c);
     parts_.push_back({feature, part_in_input(feature, block.dense.x()[c])});
   }
-  if (const WidePath* wide = network_->output().wide()) {
+  if (const WidePath* wide = wide_of(network_->output())) {
     const WidePath::Storage& all = wide->storage();
     const auto begin = all.features.begin() + static_cast<std::ptrdiff_t>(all.offsets[label]),
                end = all.features.begin() + static_cast<std::ptrdiff_t>(all.offsets[label + 1]);

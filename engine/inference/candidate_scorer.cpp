@@ -1,4 +1,5 @@
 #include "engine/inference/candidate_scorer.h"
+#include "engine/wide/wide_path.h"
 
 #include <algorithm>
 #include <bit>
@@ -25,7 +26,7 @@ CandidateScorer::CandidateScorer(const Network& network, std::size_t candidates,
     : network_(network),
       candidates_(candidates),
       always_(network.output().size()),
-      pass_(network.output(), network.output().wide() != nullptr) {
+      pass_(network.output(), wide_of(network.output()) != nullptr) {
   const Layer& output = network.output();
   if (!asks_training_tables(network)) {
     search_.emplace(fixed_config(output.size()), output.size(), output.inputs(), network.config().train.seed);
@@ -34,9 +35,9 @@ CandidateScorer::CandidateScorer(const Network& network, std::size_t candidates,
     std::sort(always_ids_.begin(), always_ids_.end());
     for (const std::uint32_t id : always_ids_) always_[id] = true;
   }
-  if (output.wide() == nullptr) return;
-  wide_.emplace(*output.wide(), network.sample_features(), always_, threads);
-  if (search_) always_postings_.emplace(*output.wide(), always_ids_, network.sample_features());
+  if (wide_of(output) == nullptr) return;
+  wide_.emplace(*wide_of(output), network.sample_features(), always_, threads);
+  if (search_) always_postings_.emplace(*wide_of(output), always_ids_, network.sample_features());
 }
 
 std::size_t CandidateScorer::bytes() const {
@@ -162,7 +163,7 @@ void CandidateScorer::add_linear_term(const SparseRow& row, std::size_t voted, s
     else
       z[c] += scratch.wide.scores[ids[c]];
   }
-  const WidePath& wide = *network_.output().wide();
+  const WidePath& wide = *wide_of(network_.output());
   for (std::size_t i = 0; i < row.ids.size(); ++i) scratch.by_feature[row.ids[i]] = row.values[i];
   for (std::size_t i = 0; i < scratch.exact.size(); ++i) {
     if (i + kRowsAhead < scratch.exact.size()) wide.prefetch(ids[scratch.exact[i + kRowsAhead]]);

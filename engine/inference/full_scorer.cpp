@@ -1,13 +1,14 @@
 #include "engine/inference/full_scorer.h"
+#include "engine/wide/wide_path.h"
 
 #include <numeric>
 
 namespace slide {
 
 FullScorer::FullScorer(const Network& network)
-    : output_(network.output()), pass_(output_, output_.wide() != nullptr) {
-  if (output_.wide() != nullptr)
-    postings_.emplace(*output_.wide(), output_.all_neurons(), network.sample_features());
+    : output_(network.output()), pass_(output_, wide_of(output_) != nullptr) {
+  if (wide_of(output_) != nullptr)
+    postings_.emplace(*wide_of(output_), output_.all_neurons(), network.sample_features());
 }
 
 std::unique_ptr<FullScorer::Scratch> FullScorer::make_full_scratch(std::size_t blocks,

@@ -14,6 +14,7 @@
 #include "engine/inference/full_scorer.h"
 #include "engine/inference/sample_bounded_scorer.h"
 #include "engine/kernels/kernels.h"
+#include "engine/wide/wide_path.h"
 
 namespace slide {
 
@@ -69,12 +70,12 @@ void Predictor::choose_full() {
   const bool needs_all = trained_.neighbours != nullptr && needs_log_softmax(network.config().loss.kind);
   if (needs_all || !has_whole_input(network)) return;
   const bool saves =
-      output.wide() != nullptr || BatchBounds::fastest(output.weights()) != BatchBounds::Form::kFloat;
+      wide_of(output) != nullptr || BatchBounds::fastest(output.weights()) != BatchBounds::Form::kFloat;
   // With by_row, a block could be scored exactly as a whole, in another order of sums.
   const bool bound_first =
       !options_.by_row && options_.bound_first.value_or(saves && output.size() >= kManyNeurons);
   if (!bound_first && !options_.low_latency) return;
-  if (output.wide() != nullptr) bounds_ = bounds_of(*output.wide(), network.sample_features());
+  if (wide_of(output) != nullptr) bounds_ = bounds_of(*wide_of(output), network.sample_features());
   if (options_.low_latency) {
     const SampleBoundedScorer& screen = add<SampleBoundedScorer>(full, network, bounds_);
     if (screen.bounded()) alone_ = &screen;

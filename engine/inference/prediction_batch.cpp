@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/features/feature_transform.h"
 #include "engine/inference/probability.h"
 #include "engine/kernels/kernels.h"
 
@@ -14,7 +15,7 @@ std::size_t most_entries(const Network& network, const Dataset& data, std::size_
   for (std::size_t first = 0; first < data.size(); first += lanes) {
     std::size_t entries = 0;
     for (std::size_t i = first; i < std::min(data.size(), first + lanes); ++i)
-      entries += network.feature_crosses().most_entries(data.features(i).ids.size());
+      entries += crosses_of(network).most_entries(data.features(i).ids.size());
     most = std::max(most, entries);
   }
   return most;

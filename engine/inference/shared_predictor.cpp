@@ -7,6 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
+#include "engine/features/feature_transform.h"
 #include "engine/inference/cooccurrence.h"
 #include "engine/network/part_sums.h"
 
@@ -56,12 +57,11 @@ class SharedPredictor::HiddenSums {
     scratch.ids.clear();
     scratch.paired_ids.clear();
     scratch.paired_values.clear();
-    const SparseRow crossed =
-        network_.feature_crosses().crossed(row, scratch.paired_ids, scratch.paired_values);
+    const SparseRow crossed = crosses_of(network_).crossed(row, scratch.paired_ids, scratch.paired_values);
     scratch.values.reserve(crossed.ids.size());
     scratch.ids.reserve(crossed.ids.size());
     const SparseRow own =
-        network_.own_features(network_.feature_scale().scaled(crossed, scratch.values), scratch.ids);
+        network_.own_features(scale_of(network_).scaled(crossed, scratch.values), scratch.ids);
     for (std::size_t part = 0; part < network_.parts().own.count; ++part) {
       scratch.sums.assign(network_.input()->ldo(), 0.0f);
       network_.input()->add_features(own, network_.features_of(part), scratch.sums.data());

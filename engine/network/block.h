@@ -12,15 +12,15 @@
 #include "datasets/dataset.h"
 #include "engine/base/aligned.h"
 #include "engine/base/phases.h"
-#include "engine/features/item_draw.h"
 #include "engine/network/active_set.h"
+#include "engine/network/block_features.h"
 #include "engine/network/dense_input.h"
 #include "engine/network/feature_shards.h"
 #include "engine/network/loss.h"
+#include "engine/network/output_term.h"
 #include "engine/network/row_groups.h"
 #include "engine/network/slice.h"
 #include "engine/network/sparse_deltas.h"
-#include "engine/wide/wide_path.h"
 
 namespace slide {
 
@@ -32,7 +32,7 @@ struct BlockInput {
   const float* xt = nullptr;  // [width x lanes]
   const float* x = nullptr;   // [lanes x ldx]
   std::size_t ldx = 0;
-  const BlockFeatures* features = nullptr;  // of the samples themselves, for a wide path
+  const BlockFeatures* features = nullptr;  // of the samples themselves, for a term
   std::size_t lanes = 0;
   std::size_t samples = 0;  // in use; the other lanes belong to no sample
 };
@@ -49,7 +49,7 @@ struct LayerBlock {
   AlignedArray<float> delta;    // [lanes x ldo] hidden layers stored by neuron
   AlignedArray<float> delta_t;  // [count x lanes] the same, unit-major
   AlignedArray<float> mask;     // [lanes x ldo] dropout factors, 0 or 1/(1-p); empty without dropout
-  std::vector<WideHits> hits;   // of a wide path, by slice of active neurons
+  std::vector<TermHits> hits;   // of a term, by slice of active neurons
   TargetPlaces targets;         // of a one-vs-all output layer
   TargetPlaces left_out;        // of an output layer, where its samples leave neurons out
   std::vector<double> losses;   // of an output layer, by slice of neurons, under softmax by sample
@@ -93,14 +93,13 @@ struct Block {
   std::vector<float> weights;  // of the samples; empty: all are 1
   // What each sample leaves out, neither label nor negative; empty: nothing.
   std::vector<std::span<const std::uint32_t>> left_out;
-  DrawnRoom drawn;  // where samples are drawn from the items of users
   std::size_t lanes = 0;
   std::size_t number = 0;          // in its batch, from 0
   LayerBlock input;                // of the input layer, where there is one
   std::vector<LayerBlock> layers;  // of the layers stored by neuron, in their order; of the last, its parts
   FeatureColumns columns;          // where a first layer by neuron takes sparse features,
   DenseInput dense;                // and what samples have of dense ones
-  BlockFeatures features;          // filled when a layer has a wide path
+  BlockFeatures features;          // filled when the output layer has a term
   ShardedFeatures features_by_shard;
   double loss = 0.0, active = 0.0;  // of the last pass, where one thread did all of it,
   ActiveSources sources;
@@ -119,7 +118,6 @@ struct Block {
     labels.clear();
     weights.clear();
     left_out.clear();
-    drawn.clear();
   }
 };
 

@@ -35,10 +35,4 @@ BlockBounds bounds_of(const Dataset& data, std::size_t block_size) {
           data.dense_count()};
 }
 
-BlockBounds bounds_of(const TrainingRows& rows, std::size_t block_size) {
-  BlockBounds bounds = bounds_of(rows.raw, block_size);
-  if (rows.crosses.active()) bounds.feature_entries = bounds_of(rows.crossed, block_size).feature_entries;
-  return bounds;
-}
-
 }  // namespace slide

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "datasets/dataset.h"
-#include "engine/features/training_rows.h"
 
 namespace slide {
 
@@ -21,10 +20,9 @@ struct BlockBounds {
   std::size_t all_features = 0;
   std::size_t all_labels = 0;
   std::size_t dense = 0;  // columns of dense features
+  bool masks = false;     // samples mask neurons of the output layer (Block::left_out)
 };
 // Of any `block_size` samples of `data`.
 BlockBounds bounds_of(const Dataset& data, std::size_t block_size);
-// The same of rows with their pairs, which wide path and neighbours do not keep.
-BlockBounds bounds_of(const TrainingRows& rows, std::size_t block_size);
 
 }  // namespace slide

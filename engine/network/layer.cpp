@@ -82,7 +82,7 @@ double Layer::block_bytes_of(const LayerShape& shape, const BlockLimits& limits,
              double(TargetPlaces::bytes_of(active, limits.label_entries));
   }
   const double slices = double(slices_of(active, kSliceNeurons));
-  if (shape.config.wide) bytes += slices * sizeof(WideHits);
+  if (shape.config.wide) bytes += slices * sizeof(TermHits);
   if (shape.output)
     return bytes + std::max(slices, double(lanes)) * sizeof(double) +
            double(TargetPlaces::bytes_of(active, limits.label_entries));
@@ -120,7 +120,7 @@ void Layer::reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t 
   } else if (shape_.output) {
     block.set.reserve(0, limits.label_entries, limits.lanes);
   }
-  if (wide_) block.hits.resize(slices_of(active, kSliceNeurons));
+  if (term_) block.hits.resize(slices_of(active, kSliceNeurons));
   if (limits.left_out) {
     block.set.reserve_left_out(limits.label_entries, limits.lanes);
     block.left_out.reserve(active, limits.label_entries);
@@ -282,10 +282,10 @@ void Layer::forward(const BlockInput& in, Slice slices, LayerScratch& scratch, L
   }
   float* z = block.out_t.data() + neurons.first * in.lanes;
   logits(in, active, scratch, z);
-  for (std::size_t i = slices.first; wide_ && i < slices.end(); ++i) {
+  for (std::size_t i = slices.first; term_ && i < slices.end(); ++i) {
     const Slice some = slice_of(i, block.count, kSliceNeurons);
-    wide_->forward(*in.features, active.subspan(some.first - neurons.first, some.count), in.lanes,
-                   block.out_t.data() + some.first * in.lanes, block.hits[i], scratch.wide);
+    term_->forward(*in.features, active.subspan(some.first - neurons.first, some.count), in.lanes,
+                   block.out_t.data() + some.first * in.lanes, block.hits[i], scratch.term);
   }
   if (!shape_.output) finish_hidden(in, neurons, block);
 }
@@ -296,8 +296,8 @@ void Layer::score(std::span<const BlockInput> blocks, std::span<const std::uint3
   for (std::size_t a = 0; a < active.size(); ++a) scratch.shift[a] = *bias_.row(active[a]);
   for (const BlockInput& in : blocks) {
     logits(in, active, scratch, z);
-    if (wide_ && in.features != nullptr)
-      wide_->forward(*in.features, active, in.lanes, z, scratch.hits, scratch.wide);
+    if (term_ && in.features != nullptr)
+      term_->forward(*in.features, active, in.lanes, z, scratch.hits, scratch.term);
     z += active.size() * in.lanes;
   }
 }

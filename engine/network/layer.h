@@ -15,8 +15,8 @@
 #include "engine/network/active_set.h"
 #include "engine/network/block.h"
 #include "engine/network/network_shape.h"
+#include "engine/network/output_term.h"
 #include "engine/network/parameters.h"
-#include "engine/wide/wide_path.h"
 #include "lsh/neuron_index.h"
 
 namespace slide {
@@ -29,8 +29,8 @@ struct LayerScratch {
   std::size_t packed_stride = 0;
   AlignedArray<std::uint32_t> pairs;  // bfloat16 rows of a matrix of bytes
   AlignedArray<float> rounded;        // the input of a sample alone before such a matrix
-  WideHits hits;                      // of inference
-  WideScratch wide;
+  TermHits hits;                      // of inference
+  TermScratch term;
   AlignedArray<float> query;  // [inputs x lanes] partial inputs spread out for the hash functions
 };
 
@@ -49,10 +49,10 @@ class Layer {
   // happens.
   void rehash(std::size_t part, std::span<const std::uint32_t> rows, int threads);
 
-  // The wide path, where there is one.
-  void set_wide(std::unique_ptr<WidePath> wide) { wide_ = std::move(wide); }
-  const WidePath* wide() const { return wide_.get(); }
-  WidePath* wide() { return wide_.get(); }
+  // The term added to the logits of an output layer; nullptr without one.
+  void set_term(std::unique_ptr<OutputTerm> term) { term_ = std::move(term); }
+  const OutputTerm* term() const { return term_.get(); }
+  OutputTerm* term() { return term_.get(); }
 
   bool sampled() const { return shape_.sampled(); }
   std::size_t size() const { return weights_.rows; }
@@ -75,7 +75,7 @@ class Layer {
   enum class Use { kPasses, kSelect, kBoth };  // of scratch memory: select() needs some for each neuron
   LayerScratch make_scratch(const BlockLimits& limits, Use use = Use::kBoth) const;
 
-  // Bytes of a layer of that shape beside its matrices, tables and wide path; of reserve(); of
+  // Bytes of a layer of that shape beside its matrices, tables and term; of reserve(); of
   // make_scratch().
   static double bytes_of(const LayerShape& shape);
   static double block_bytes_of(const LayerShape& shape, const BlockLimits& limits, std::uint32_t shards);
@@ -95,8 +95,8 @@ class Layer {
   // once.
   void forward(const BlockInput& in, Slice slices, LayerScratch& scratch, LayerBlock& block) const;
   // z [count x lanes] = bias + w * x for the neurons `active`, no activation: inference. One such matrix
-  // after the other for several blocks, which share the rows' way from memory. Without in.features the wide
-  // path of a block is left out.
+  // after the other for several blocks, which share the rows' way from memory. Without in.features the term
+  // of a block is left out.
   void score(std::span<const BlockInput> blocks, std::span<const std::uint32_t> active, LayerScratch& scratch,
              float* z) const;
   // Hidden layer with all its neurons active, whatever its kind: inference.
@@ -140,7 +140,7 @@ class Layer {
   Parameters weights_;  // [neurons x inputs]
   Parameters bias_;     // [neurons x 1]
   std::vector<Part> parts_;
-  std::unique_ptr<WidePath> wide_;
+  std::unique_ptr<OutputTerm> term_;
   std::vector<std::uint32_t> identity_;  // 0, 1, 2, ... for all neurons and packed rows
 };
 

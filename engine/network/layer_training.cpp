@@ -11,7 +11,7 @@ namespace {
 // Prefetches beyond what a core can have under way are dropped, so these are asked for shortly before, a few
 // at a time.
 constexpr std::size_t kStateAhead = 8;     // rows whose optimizer state is prefetched
-constexpr std::size_t kWideAhead = 3;      // and whose wide weights are
+constexpr std::size_t kTermAhead = 3;      // and whose term is
 constexpr std::size_t kRowsTogether = 32;  // those of one block share the loads of its inputs
 constexpr std::size_t kDenseRun = 16;      // rows whose biases share a cache line
 
@@ -24,8 +24,8 @@ class ShardUpdate {
               const Optimizer& optimizer, UpdateScratch& scratch)
       : weights_{trained.layer.weights(), trained.weights},
         bias_{trained.layer.bias(), trained.bias},
-        wide_(trained.layer.wide()),
-        wide_sums_(trained.wide),
+        term_(trained.layer.term()),
+        term_sums_(trained.term_sums),
         batch_(batch),
         places_(places),
         optimizer_(optimizer),
@@ -52,8 +52,8 @@ class ShardUpdate {
   template <class SourcesOf>
   void sum_sparse_gradients(std::size_t rows, SourcesOf&& sources_of);
   void gather_parts();
-  void update_wide(std::uint32_t row, std::uint32_t source);
-  void prefetch_wide(std::uint32_t row) const;
+  void update_term(std::uint32_t row, std::uint32_t source);
+  void prefetch_term(std::uint32_t row) const;
   void prefetch_state(std::uint32_t row) const {
     weights_.state.prefetch_row(row);
     bias_.state.prefetch_row(row);
@@ -63,8 +63,8 @@ class ShardUpdate {
   }
 
   TrainedMatrix weights_, bias_;
-  WidePath* wide_;
-  std::span<float> wide_sums_;
+  OutputTerm* term_;
+  std::span<float> term_sums_;
   const LayerBatch& batch_;
   const DeltaPlaces& places_;
   const Optimizer& optimizer_;
@@ -83,7 +83,7 @@ void ShardUpdate::update_columns(std::uint32_t row, Sources sources) {
     const BlockInput& in = batch_.inputs[at.block];
     const float* d = delta(at);
     bias_gradient += k.sum(d, in.samples);
-    if (wide_ != nullptr) update_wide(row, source);
+    if (term_ != nullptr) update_term(row, source);
     if (in.width == 0) continue;
     std::fill_n(g, in.width, 0.0f);
     k.rows_gradient(&d, 1, in.samples, in.x, in.ldx, in.width, &g);
@@ -92,19 +92,19 @@ void ShardUpdate::update_columns(std::uint32_t row, Sources sources) {
   optimizer_.update(bias_, row, &bias_gradient, false, scratch_.packed);
 }
 
-void ShardUpdate::prefetch_wide(std::uint32_t row) const {
-  if (wide_ != nullptr) wide_->prefetch(row, wide_sums_.data());
+void ShardUpdate::prefetch_term(std::uint32_t row) const {
+  if (term_ != nullptr) term_->prefetch(row, term_sums_.data());
 }
 
-void ShardUpdate::update_wide(std::uint32_t row, std::uint32_t source) {
+void ShardUpdate::update_term(std::uint32_t row, std::uint32_t source) {
   const DeltaPlace at = places_.of(source);
   const BlockInput& in = batch_.inputs[at.block];
   const LayerBlock& block = *batch_.blocks[at.block];
   const Sources listed = block.sparse.in_use() ? block.sparse.samples_of(at.active) : Sources();
-  const WidePath::BlockMatch match{*in.features, block.hits[at.active / kSliceNeurons],
-                                   at.active % kSliceNeurons, in.lanes};
-  const WidePath::Step step{optimizer_.progress(), static_cast<float>(batch_.samples)};
-  wide_->update(row, match, {delta(at), listed}, step, wide_sums_, scratch_.wide_gradients);
+  const OutputTerm::BlockMatch match{*in.features, block.hits[at.active / kSliceNeurons],
+                                     at.active % kSliceNeurons, in.lanes};
+  const OutputTerm::Step step{optimizer_.progress(), static_cast<float>(batch_.samples)};
+  term_->update(row, match, {delta(at), listed}, step, term_sums_, scratch_.term_gradients);
 }
 
 // scratch.gradient and bias_gradient of `rows` rows from the blocks in sources_of(i), ascending. The blocks
@@ -166,7 +166,7 @@ void ShardUpdate::sum_sparse_gradients(std::size_t rows, SourcesOf&& sources_of)
 template <class SourcesOf>
 void ShardUpdate::update_rows(std::span<const std::uint32_t> rows, SourcesOf&& sources_of) {
   for (const std::uint32_t row : rows.first(std::min(rows.size(), kStateAhead))) prefetch_state(row);
-  for (const std::uint32_t row : rows.first(std::min(rows.size(), kWideAhead))) prefetch_wide(row);
+  for (const std::uint32_t row : rows.first(std::min(rows.size(), kTermAhead))) prefetch_term(row);
   std::fill_n(scratch_.gradient.data(), rows.size() * scratch_.stride, 0.0f);
   std::fill_n(scratch_.bias_gradient.data(), rows.size(), 0.0f);
   if (batch_.blocks.front()->sparse.in_use()) {
@@ -176,11 +176,11 @@ void ShardUpdate::update_rows(std::span<const std::uint32_t> rows, SourcesOf&& s
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (i + kStateAhead < rows.size()) prefetch_state(rows[i + kStateAhead]);
-    if (i + kWideAhead < rows.size()) prefetch_wide(rows[i + kWideAhead]);
+    if (i + kTermAhead < rows.size()) prefetch_term(rows[i + kTermAhead]);
     const Sources sources = sources_of(i);
     if (sources.empty()) continue;
     for (const std::uint32_t source : sources) {
-      if (wide_ != nullptr) update_wide(rows[i], source);
+      if (term_ != nullptr) update_term(rows[i], source);
     }
     optimizer_.update(weights_, rows[i], scratch_.gradient.data() + i * scratch_.stride, true,
                       scratch_.packed);

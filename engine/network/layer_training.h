@@ -43,7 +43,7 @@ struct UpdateScratch {
   std::vector<const float*> deltas;
   std::vector<float*> gradients;
   PackedRow packed;
-  std::vector<float> wide_gradients;
+  std::vector<float> term_gradients;
   std::vector<std::uint32_t> sources;                 // of a dense row: its place in every block
   std::vector<std::span<const Contribution>> listed;  // by block: rows of the shard
 };
@@ -53,7 +53,7 @@ struct TrainedLayer {
   Layer& layer;
   MatrixState& weights;
   MatrixState& bias;
-  std::span<float> wide;  // sums of squares of the wide path, where there is one
+  std::span<float> term_sums;  // sums of squares of the term, where there is one
 };
 
 class LayerTraining {

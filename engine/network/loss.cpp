@@ -154,4 +154,8 @@ void weigh(const BlockTargets& t, Slice neurons, Slice samples, std::span<const 
   }
 }
 
+double log_odds(std::uint32_t with, std::size_t samples) {
+  return std::log((double(with) + 1.0) / (double(samples) - double(with) + 1.0));
+}
+
 }  // namespace slide

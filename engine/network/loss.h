@@ -88,6 +88,9 @@ class TargetPlaces {
 double logistic_loss(const BlockTargets& targets, Slice neurons, std::span<const std::uint32_t> places,
                      double positive_weight, float scale, float* z);
 
+// Smoothed log-odds ln((with + 1) / (without + 1)) of a label of `with` of `samples` samples.
+double log_odds(std::uint32_t with, std::size_t samples);
+
 // A logit whose neuron neither the loss nor a gradient feels.
 inline constexpr float kLeftOut = -1e30f;
 // Puts it at these places of a slice; softmax and the logistic loss of a negative make 0 of it.

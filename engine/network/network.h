@@ -8,19 +8,18 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "engine/cluster/cluster.h"
 #include "engine/config/config.h"
-#include "engine/features/feature_scale.h"
-#include "engine/features/training_rows.h"
 #include "engine/network/block.h"
 #include "engine/network/input_layer.h"
+#include "engine/network/input_transform.h"
 #include "engine/network/layer.h"
-#include "engine/wide/output_start.h"
+#include "engine/network/network_parts.h"
 
 namespace slide {
 
@@ -40,22 +39,6 @@ DataShape shape_of(const Dataset& train);
 // Neurons of the output layer that the configuration says for such data. Throws InputError where it has no
 // layer.
 std::size_t output_neurons(const Config& config, const DataShape& shape);
-// What an output layer starts from.
-struct OutputSamples {
-  Dataset samples;
-  std::optional<ItemWeights> items;  // first weights of its wide path, where it does not find them in samples
-};
-// Of training data, whose features are scaled so, with `labels` labels: of users' items what is known of an
-// item beside itself, as samples of training have it.
-OutputSamples output_samples(const Config& config, const FeatureScale& scale, const Dataset& train,
-                             std::size_t labels, int threads);
-// Bytes that its `items` take at most while they are made, of users who have so many pairs of items.
-double bytes_of_item_weights(const Config& config, std::size_t items, double pairs, int threads);
-// Where such an output layer starts, whose features are scaled so. `items`: first weights of its wide path,
-// or nullptr.
-OutputStart output_start(const Config& config, const FeatureScale& scale, const Dataset& train,
-                         const DataShape& shape, int threads, const ItemWeights* items = nullptr);
-
 struct ThreadScratch {
   std::vector<LayerScratch> layers;
   std::vector<float> log_norm;
@@ -71,14 +54,6 @@ class Network {
   // What a process holds of it.
   Network(const Config& config, const DataShape& shape, NetworkParts parts);
 
-  // A network ready to be trained on `train`, of that shape: random weights of the configured seed, factors
-  // of the features by data.idf_power, first biases and wide path of the output layer (output_start.h),
-  // tables of generation 1. Throws InputError as above.
-  // `cluster`: of the processes that share it by its train.shards parts, each getting its own; they call it
-  // together. nullptr where there is one.
-  static Network start(const Config& config, const TrainingRows& train, const DataShape& shape, int threads,
-                       Cluster* cluster = nullptr);
-
   // Random weights of the configured seed, zero biases; no tables yet.
   // `input_ends`: of the features of an input layer that each thread writes first (Parameters::fill_uniform).
   void initialise(int threads, std::span<const std::size_t> input_ends = {});
@@ -86,18 +61,16 @@ class Network {
   void rebuild_index(std::uint64_t generation, int threads);
   // Of the hash functions that a layer got last; 1 without tables.
   std::uint64_t generation() const;
-  const FeatureScale& feature_scale() const { return feature_scale_; }
-  // Behind the features of samples; none where there are no pairs.
-  const FeatureCrosses& feature_crosses() const { return feature_crosses_; }
-  void set_feature_crosses(FeatureCrosses crosses) { feature_crosses_ = std::move(crosses); }
-  void set_feature_scale(FeatureScale scale) { feature_scale_ = std::move(scale); }
+  // What rows go through before the first layer; nullptr: nothing.
+  const InputTransform* transform() const { return transform_.get(); }
+  void set_transform(std::shared_ptr<const InputTransform> transform) { transform_ = std::move(transform); }
   // Seed of a layer's hash functions, with which Layer::rebuild_index() is called.
   std::uint64_t hash_seed(std::size_t l) const { return mix64(config_.train.seed) + l; }
 
   const Config& config() const { return config_; }
-  // Of all parts: with pairs, and without them, as the wide path takes them.
+  // Of all parts: with the features that the transform adds, and without them.
   std::size_t features() const { return features_; }
-  std::size_t sample_features() const { return features_ - feature_crosses_.size(); }
+  std::size_t sample_features() const { return features_ - (transform_ ? transform_->added() : 0); }
   std::size_t labels() const { return parts_.neuron_ends.back(); }
   std::size_t dense() const { return dense_; }  // of these, dense columns
   // The parts there are, and which of them are here.
@@ -128,7 +101,8 @@ class Network {
   // them. The data set has the features of samples.
   void add_sample(const Dataset& data, std::size_t sample, Block& block) const {
     if (dense_ > 0) data.dense().copy_row(sample, block.dense.row(block.rows.size()));
-    add_crossed(feature_crosses_.crossed(data.features(sample), block.ids, block.crossed), block);
+    const SparseRow row = data.features(sample);
+    add_crossed(transform_ ? transform_->extended(row, block.ids, block.crossed) : row, block);
   }
   // The same of a data set whose samples have their pairs already.
   void add_crossed_sample(const Dataset& data, std::size_t sample, Block& block) const {
@@ -137,7 +111,7 @@ class Network {
   }
   // The same of a row without dense features that has its pairs.
   void add_crossed(const SparseRow& row, Block& block) const {
-    block.rows.push_back(feature_scale_.scaled(row, block.values));
+    block.rows.push_back(transform_ ? transform_->scaled(row, block.values) : row);
     if (block.split) block.own_rows.push_back(own_features(block.rows.back(), block.own_ids));
   }
   // What a row has of the features of input(), numbered from the first of these on: their ids are appended to
@@ -165,15 +139,12 @@ class Network {
 
  private:
   void check_dense() const;
-  void start_output(const Dataset& train, const DataShape& shape, int threads, Cluster* cluster,
-                    const ItemWeights* items);
 
   Config config_;
   std::size_t features_;
   std::size_t dense_;
   NetworkParts parts_;
-  FeatureCrosses feature_crosses_;
-  FeatureScale feature_scale_;
+  std::shared_ptr<const InputTransform> transform_;
   std::optional<InputLayer> input_;
   std::vector<Layer> layers_;  // stored by neuron; all of them when there is no input_
 };

@@ -34,13 +34,15 @@ StepShape step_shape(const TrainConfig& config, int threads) {
 NetworkTraining::NetworkTraining(const Network& network, const Dataset& train, const StepShape& shape,
                                  Cluster* cluster)
     : lanes_(network.config().train.block_size), shards_(shape.shards), bounds_(bounds_of(train, lanes_)) {
+  bounds_.masks = shape.masks;
   const NetworkShape shapes =
       network_shape(network.config(), network.features(), network.parts(), network.dense());
   for (std::size_t l = 0; l < shapes.layers.size(); ++l)
     limits_.push_back(shapes.limits_of(l, network.config(), bounds_));
   const OptimizerKind kind = network.config().optimizer.kind;
   for (const Parameters* matrix : network.matrices()) optimizer_state_.matrices.emplace_back(*matrix, kind);
-  if (network.wide()) optimizer_state_.wide = AlignedArray<float>(network.output().wide()->weights());
+  if (network.output().term() != nullptr)
+    optimizer_state_.wide = AlignedArray<float>(network.output().term()->weights());
   const std::size_t blocks = (shape.samples + lanes_ - 1) / lanes_, samples = blocks * lanes_;
   if (network.input()) input_.emplace(*network.input(), train, samples, shape.shards);
   for (std::size_t l = 0; l < network.layers().size(); ++l) {
@@ -68,10 +70,7 @@ Block NetworkTraining::make_block(const Network& network, std::uint32_t shards) 
   block.rows.reserve(lanes_);
   network.reserve_features(bounds_.feature_entries, lanes_, block);
   block.labels.reserve(lanes_);
-  if (network.config().data.kind == DataKind::kInteractions) {
-    block.left_out.reserve(lanes_);
-    block.drawn.reserve(bounds_.feature_entries);
-  }
+  if (bounds_.masks) block.left_out.reserve(lanes_);
   block.layers.resize(network.layers().size() - 1 + network.output().parts());
   block.split = network.input() && network.input()->features() < network.features();
   if (block.split) {
@@ -127,7 +126,6 @@ double block_bytes(const Config& config, const NetworkShape& network, const Bloc
   const std::size_t lanes = config.train.block_size, entries = bounds.feature_entries;
   double bytes = config.data.idf_power != 0 ? double(entries) * sizeof(float) : 0.0;
   if (config.layers.back().wide) bytes += double(BlockFeatures::bytes_of(network.features, entries, lanes));
-  if (config.data.kind == DataKind::kInteractions) bytes += double(DrawnRoom::bytes_of(entries));
   if (network.input) {
     bytes += InputLayer::block_bytes_of(*network.input, lanes) +
              double(ShardedFeatures::bytes_of(shards, lanes, entries));
@@ -389,8 +387,7 @@ void NetworkTraining::load_wide_sums(ByteReader& in, std::uint64_t before) {
 }
 
 void NetworkTraining::save(const Network& network, ByteWriter& out) const {
-  const FeatureScale& scale = network.feature_scale();
-  if (scale.active()) out.put_array(scale.factors().data(), scale.factors().size());
+  if (network.transform() != nullptr) network.transform()->save(out);
   const auto matrices = network.matrices();
   const auto save_pair = [&](std::size_t at) {
     for (const std::size_t m : {at, at + 1}) save_matrix(*matrices[m], optimizer_state_.matrices[m], out);
@@ -399,8 +396,8 @@ void NetworkTraining::save(const Network& network, ByteWriter& out) const {
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const Layer& layer = network.layers()[l];
     save_pair(state_of(l));
-    if (layer.wide() != nullptr) {
-      layer.wide()->save(out);
+    if (layer.term() != nullptr) {
+      layer.term()->save(out);
       out.put(out.shares_of(optimizer_state_.wide.size()).all);
       out.put_share(optimizer_state_.wide);
     }
@@ -409,13 +406,7 @@ void NetworkTraining::save(const Network& network, ByteWriter& out) const {
 }
 
 void NetworkTraining::load(ByteReader& in, Network& network) {
-  const FeatureScale& scale = network.feature_scale();
-  if (scale.active()) {
-    std::vector<float> factors(network.sample_features());
-    in.get_array(factors.data(), factors.size(), "another number of features");
-    if (!FeatureScale::are_good(factors)) in.refuse("impossible factors of features");
-    network.set_feature_scale(FeatureScale(std::move(factors), network.config().data.normalize));
-  }
+  if (network.transform() != nullptr) network.set_transform(network.transform()->loaded(in));
   const auto matrices = network.matrices();
   const auto load_pair = [&](std::size_t at) {
     for (const std::size_t m : {at, at + 1})
@@ -425,9 +416,9 @@ void NetworkTraining::load(ByteReader& in, Network& network) {
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     Layer& layer = network.layers()[l];
     load_pair(state_of(l));
-    if (layer.wide() != nullptr) {
+    if (layer.term() != nullptr) {
       const std::size_t first = network.parts().own_neurons().first;
-      load_wide_sums(in, layer.wide()->load(in, network.sample_features(), first, network.labels()));
+      load_wide_sums(in, layer.term()->load(in, network.sample_features(), first, network.labels()));
     }
     if (layer.index() != nullptr) load_tables(in, layer, layers_[l]);
   }

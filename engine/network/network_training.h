@@ -28,6 +28,7 @@ struct StepShape {
   std::size_t samples = 0;   // of a full batch
   std::uint32_t shards = 1;  // of rows, one writer each
   int threads = 1;           // that do its tasks
+  bool masks = false;        // samples mask neurons of the output layer (Block::left_out)
 };
 
 // That of a run. The samples of a step do not depend on the threads: a larger step wants another learning
@@ -52,6 +53,7 @@ class NetworkTraining {
   static double bytes_of(const Config& config, const NetworkShape& network, const BlockBounds& bounds,
                          const StepShape& shape);
   std::uint32_t shards() const { return shards_; }
+  const BlockBounds& bounds() const { return bounds_; }
 
   // Phase A: forward, loss and backward of the first `blocks` blocks, whose rows and labels are filled;
   // leaves deltas and touched rows in them. Adds seconds to `phases`. Where processes share the network, all

@@ -12,8 +12,9 @@
 #include "datasets/text_learner.h"
 #include "engine/base/error.h"
 #include "engine/config/config.h"
+#include "engine/features/feature_transform.h"
 #include "engine/features/feature_weight_learning.h"
-#include "engine/network/network_growth.h"
+#include "engine/wide/network_growth.h"
 
 namespace slide {
 
@@ -283,7 +284,7 @@ TrainedStart start_of(const Model& model, const Config& config, const GrownShape
 }  // namespace
 
 TrainingRows continued_rows(const Model& model, const Dataset& more, const TextModel* text, int threads) {
-  return {model.network.feature_crosses().grown(feature_growth(model, more, text)), more, threads};
+  return {crosses_of(model.network).grown(feature_growth(model, more, text)), more, threads};
 }
 
 TrainedStart start_continued(const Model& model, const Config& config, const TrainingRows& more,
@@ -301,7 +302,7 @@ TrainedStart start_continued(const Model& model, const Config& config, const Tra
   if (config.neighbours.share > 0) {
     start.neighbours =
         Neighbours::grown(config.neighbours, model.neighbours ? &model.neighbours->storage() : nullptr,
-                          growth, more.raw, start.network.feature_scale());
+                          growth, more.raw, scale_of(start.network));
     learn_feature_weights(*start.neighbours, threads);
   }
   return start;

@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/features/feature_transform.h"
 #include "engine/run/model_file.h"
 #include "engine/run/output_files.h"
+#include "engine/wide/wide_path.h"
 
 namespace slide {
 
@@ -64,10 +66,9 @@ void check_same(const Model& first, const std::string& first_name, const Model& 
   if (text_of(first) != text_of(other)) fail("have other words or names");
   if (const auto key = first_changed_key(first.config, other.config, is_same))
     fail(fmt::format("differ in '{} {} = {}'", key->heading, key->key, key->before));
-  const auto own = first.network.feature_crosses().crosses(),
-             theirs = other.network.feature_crosses().crosses();
+  const auto own = crosses_of(first.network).crosses(), theirs = crosses_of(other.network).crosses();
   if (!std::ranges::equal(own, theirs)) fail("have other pairs of features (data.crosses)");
-  if (!std::ranges::equal(first.network.feature_scale().factors(), other.network.feature_scale().factors()))
+  if (!std::ranges::equal(scale_of(first.network).factors(), scale_of(other.network).factors()))
     fail("have other factors of features");
 }
 
@@ -86,17 +87,17 @@ class EnsembleNetwork {
     put(input.bias(), 1.0F, units_, network_.input()->bias());
     put(model.network.output().weights(), share_, units_, network_.output().weights());
     put(model.network.output().bias(), share_, 0, network_.output().bias());
-    if (const WidePath* wide = model.network.output().wide(); wide != nullptr) add_wide(wide->storage());
+    if (const WidePath* wide = wide_of(model.network.output()); wide != nullptr) add_wide(wide->storage());
     units_ += input.size();
   }
 
   Network finish(const Network& first) {
-    network_.set_feature_crosses(first.feature_crosses());
-    network_.set_feature_scale(first.feature_scale());
-    if (first.output().wide() != nullptr) {
+    set_crosses(network_, crosses_of(first));
+    set_scale(network_, scale_of(first));
+    if (wide_of(first.output()) != nullptr) {
       auto wide = std::make_unique<WidePath>(network_.output().config());
       wide->storage() = std::move(wide_);
-      network_.output().set_wide(std::move(wide));
+      network_.output().set_term(std::move(wide));
     }
     return std::move(network_);
   }
@@ -180,7 +181,8 @@ EnsembleResult make_ensemble(const AverageOptions& options) {
                            first.idle,
                            ModelForm::kPlain,
                            &first.hashes});
-  if (const WidePath* wide = average.output().wide(); wide != nullptr) result.wide_weights = wide->weights();
+  if (const WidePath* wide = wide_of(average.output()); wide != nullptr)
+    result.wide_weights = wide->weights();
   result.bytes = load_model(options.out).bytes;
   return result;
 }

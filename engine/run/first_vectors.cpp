@@ -15,6 +15,7 @@
 #include "datasets/line_chunks.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/features/feature_transform.h"
 #include "engine/run/vectors.h"
 
 namespace slide {
@@ -88,7 +89,7 @@ class FirstRows {
   void set(std::uint32_t feature, std::span<float> vector) {
     if (!set_[feature]) ++count_;
     set_[feature] = true;
-    const std::span<const float> factors = network_.feature_scale().factors();
+    const std::span<const float> factors = scale_of(network_).factors();
     if (feature < factors.size() && factors[feature] > 0)
       for (float& x : vector) x /= factors[feature];
     Parameters& weights = network_.input()->weights();

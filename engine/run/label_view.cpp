@@ -8,6 +8,8 @@
 
 #include "engine/base/error.h"
 #include "engine/config/names.h"
+#include "engine/features/feature_transform.h"
+#include "engine/wide/wide_path.h"
 
 namespace slide {
 
@@ -43,7 +45,7 @@ std::string label_text(const Model& model, std::uint32_t id) {
 }
 
 std::string feature_text(const Model& model, std::uint32_t id) {
-  const FeatureCrosses& pairs = model.network.feature_crosses();
+  const FeatureCrosses& pairs = crosses_of(model.network);
   if (pairs.active() && id >= pairs.features()) {
     const FeatureCross& pair = pairs.crosses()[id - pairs.features()];
     return feature_text(model, pair.first) + " + " + feature_text(model, pair.second);
@@ -84,12 +86,12 @@ std::vector<Related> nearest_labels(const Network& network, std::uint32_t label,
 }
 
 bool has_feature_weights(const Network& network) {
-  return network.output().wide() != nullptr || (!network.input() && network.layers().size() == 1);
+  return wide_of(network.output()) != nullptr || (!network.input() && network.layers().size() == 1);
 }
 
 std::vector<Related> strongest_features(const Network& network, std::uint32_t label, std::size_t count) {
   std::vector<Related> all;
-  if (const WidePath* wide = network.output().wide(); wide != nullptr) {
+  if (const WidePath* wide = wide_of(network.output()); wide != nullptr) {
     const auto& storage = wide->storage();
     for (std::uint64_t at = storage.offsets[label]; at < storage.offsets[label + 1]; ++at) {
       all.push_back({storage.features[at], storage.weight(label, at)});
@@ -100,8 +102,8 @@ std::vector<Related> strongest_features(const Network& network, std::uint32_t la
     weights.load_row(label, row.data());
     for (std::uint32_t f = 0; f < weights.columns; ++f) all.push_back({f, row[f]});
   }
-  if (network.feature_scale().active()) {
-    const auto factors = network.feature_scale().factors();
+  if (scale_of(network).active()) {
+    const auto factors = scale_of(network).factors();
     for (Related& feature : all) feature.score *= feature.id < factors.size() ? factors[feature.id] : 1.0F;
   }
   return best_of(std::move(all), count);

@@ -12,11 +12,13 @@
 #include "engine/base/error.h"
 #include "engine/base/summed_file.h"
 #include "engine/cluster/shared_summed_file.h"
+#include "engine/features/feature_transform.h"
 #include "engine/run/model_checks.h"
 #include "engine/run/model_matrices.h"
 #include "engine/run/model_sections.h"
 #include "engine/run/packed_sections.h"
 #include "engine/run/run_folder.h"
+#include "engine/wide/wide_path.h"
 
 namespace slide {
 
@@ -60,8 +62,8 @@ std::span<const std::uint16_t> similarity_of(const ModelParts& model) {
 std::uint32_t flags_of(const ModelParts& model) {
   const Network& network = model.trained.network;
   return flag_of(model.form) | (state_of(model) != nullptr ? kFlagOptimizer : 0) |
-         (network.output().wide() != nullptr ? kFlagWide : 0) | (model.text != nullptr ? kFlagText : 0) |
-         (network.feature_scale().factors().empty() ? 0 : kFlagFactors) |
+         (wide_of(network.output()) != nullptr ? kFlagWide : 0) | (model.text != nullptr ? kFlagText : 0) |
+         (scale_of(network).factors().empty() ? 0 : kFlagFactors) |
          (model.trained.neighbours != nullptr ? kFlagNeighbours : 0) | (model.idle.empty() ? 0 : kFlagIdle) |
          (model.shape.dense > 0 ? kFlagDense : 0) | (model.shape.crosses > 0 ? kFlagPairs : 0) |
          (similarity_of(model).empty() ? 0 : kFlagFeatureWeights);
@@ -113,11 +115,11 @@ std::string config_of(const ModelParts& model) {
 }
 
 void put_sparse(ByteWriter& out, const ModelParts& model, const OptimizerState* state) {
-  const WidePath* wide = model.trained.network.output().wide();
+  const WidePath* wide = wide_of(model.trained.network.output());
   const Neighbours* neighbours = model.trained.neighbours;
   const bool plain = model.form == ModelForm::kPlain;
   if (wide != nullptr) plain ? put_wide(out, *wide, state) : put_packed_wide(out, *wide, model.form);
-  put_factors(out, model.trained.network.feature_scale());
+  put_factors(out, scale_of(model.trained.network));
   if (neighbours != nullptr)
     plain ? put_neighbours(out, *neighbours) : put_packed_neighbours(out, *neighbours, model.form);
   out.put_values(similarity_of(model));
@@ -136,7 +138,7 @@ void put_contents(ByteWriter& out, const ModelParts& model, const std::string& t
   const std::string config = config_of(model);
   out.put_array(config.data(), config.size());
   put_shape(out, model.shape);
-  put_pairs(out, network.feature_crosses());
+  put_pairs(out, crosses_of(network));
   put_hashes(out, hashes_of(model));
   put_matrices(out, network, state, model.form);
   put_sparse(out, model, state);
@@ -206,7 +208,7 @@ void get_wide_path(ByteReader& in, StoredState stored, ModelForm form, Network& 
   const std::uint64_t own = stored == StoredState::kNone ? 0 : wide->weights() * sizeof(float);
   bytes.optimizer += own;
   bytes.wide = left - in.left() - own;
-  network.output().set_wide(std::move(wide));
+  network.output().set_term(std::move(wide));
 }
 
 // Reads the network's own sections into `network`, and with kRead the optimizer's state.
@@ -221,8 +223,7 @@ void get_network(ByteReader& in, std::uint32_t flags, StoredState stored, Networ
   if (config.layers.back().wide) get_wide_path(in, stored, form, network, state, bytes);
   check_flag(flags, kFlagFactors, config.data.idf_power != 0, "factors of features against its configuration",
              in);
-  if (config.data.idf_power != 0)
-    network.set_feature_scale(get_factors(in, config.data, network.sample_features()));
+  if (config.data.idf_power != 0) set_scale(network, get_factors(in, config.data, network.sample_features()));
 }
 
 std::shared_ptr<const TextModel> get_text(ByteReader& in, const Config& config, const DataShape& shape,
@@ -259,7 +260,7 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
   check_counts(shape, steps, hashes, in);
   check_sizes(config, shape, form, in);
   Network network = cluster != nullptr ? share_of(config, shape, *cluster) : Network(config, shape);
-  network.set_feature_crosses(std::move(pairs));
+  set_crosses(network, std::move(pairs));
   if (hashes.size() != network.layers().size()) in.refuse("another number of layers");
   const bool state_stored = (flags & kFlagOptimizer) != 0;
   const bool state_read = state_stored && optimizer == LoadOptimizer::kYes;

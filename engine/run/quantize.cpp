@@ -12,6 +12,7 @@
 #include "engine/run/model_use.h"
 #include "engine/run/output_files.h"
 #include "engine/run/run_data.h"
+#include "engine/wide/wide_path.h"
 
 namespace slide {
 
@@ -68,7 +69,7 @@ void prune(const Pruning& pruning, WidePath::Storage& kept) {
 // Describes the model, and evaluates it where there are data.
 ModelSide side_of(Model& model, const std::optional<TestData>& data, int threads) {
   ModelSide side{model.form, model.bytes, 0, {}};
-  if (const WidePath* wide = model.network.output().wide(); wide != nullptr)
+  if (const WidePath* wide = wide_of(model.network.output()); wide != nullptr)
     side.wide_weights = wide->weights();
   if (!data) return side;
   TestOptions test;
@@ -89,7 +90,7 @@ QuantizeResult quantize_model(const QuantizeOptions& options) {
                   options.replace);
   QuantizeResult result;
   Model model = load_model(options.model);
-  WidePath* wide = model.network.output().wide();
+  WidePath* wide = wide_of(model.network.output());
   if (options.pruning && wide == nullptr)
     fail_input("{}: --prune drops weights of the wide path, which this model does not have", options.model);
   const int threads = resolve_threads(options.threads);

@@ -7,7 +7,7 @@
 #include "engine/config/config.h"
 #include "engine/features/training_rows.h"
 #include "engine/network/block_bounds.h"
-#include "engine/network/memory_plan.h"
+#include "engine/training/memory_plan.h"
 
 namespace slide {
 

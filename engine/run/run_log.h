@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/network/memory_plan.h"
+#include "engine/training/memory_plan.h"
 #include "engine/training/trainer.h"
 
 namespace slide {

@@ -12,6 +12,7 @@
 #include "engine/base/phases.h"
 #include "engine/base/summed_file.h"
 #include "engine/config/effective.h"
+#include "engine/features/feature_transform.h"
 #include "engine/inference/shared_predictor.h"
 #include "engine/run/first_vectors.h"
 #include "engine/run/model_file.h"
@@ -171,7 +172,7 @@ RunData TrainingRun::read_continued() {
 
 TrainingRows TrainingRun::rows_of(const RunData& data) const {
   if (!init_) return {*config_, data.train, threads_};
-  if (saved_) return {init_->network.feature_crosses(), data.train, threads_};
+  if (saved_) return {crosses_of(init_->network), data.train, threads_};
   return continued_rows(*init_, data.train, data.text.get(), threads_);
 }
 

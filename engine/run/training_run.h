@@ -15,12 +15,12 @@
 #include <vector>
 
 #include "engine/config/config.h"
-#include "engine/network/memory_plan.h"
 #include "engine/run/checkpoint.h"
 #include "engine/run/continue_training.h"
 #include "engine/run/run_data.h"
 #include "engine/run/run_folder.h"
 #include "engine/run/run_log.h"
+#include "engine/training/memory_plan.h"
 #include "engine/training/trainer.h"
 
 namespace slide {

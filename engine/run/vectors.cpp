@@ -10,6 +10,7 @@
 #include "datasets/npy.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
+#include "engine/features/feature_transform.h"
 #include "engine/inference/prediction_batch.h"
 
 namespace slide {
@@ -82,8 +83,8 @@ std::size_t feature_width(const Model& model) {
 void feature_vector(const Model& model, std::uint32_t feature, std::span<float> vector) {
   const Network& network = model.network;
   network.input()->weights().load_row(feature, vector.data());
-  if (!network.feature_scale().active()) return;
-  const std::span<const float> factors = network.feature_scale().factors();
+  if (!scale_of(network).active()) return;
+  const std::span<const float> factors = scale_of(network).factors();
   if (feature >= factors.size()) return;  // a dense column
   for (float& x : vector) x *= factors[feature];
 }

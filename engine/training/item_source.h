@@ -3,9 +3,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "engine/features/item_draw.h"
-#include "engine/training/sample_source.h"
+#include "engine/loop/sample_source.h"
 
 namespace slide {
 
@@ -16,11 +17,14 @@ class ItemSource final : public SampleSource {
   ItemSource(Dataset users, const ItemDraw& draw, const std::string& origin);
 
   void fill(const Network& network, std::span<const std::uint32_t> some, std::uint64_t epoch,
-            Block& block) const override;
+            Block& block) override;
+  bool masks() const override { return true; }
+  void reserve(std::size_t blocks, std::size_t feature_entries) override;
 
  private:
   Dataset users_;
   ItemDraw draw_;
+  std::vector<DrawnRoom> rooms_;  // by block
 };
 
 }  // namespace slide

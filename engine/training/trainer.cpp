@@ -5,7 +5,9 @@
 
 #include "datasets/data_parts.h"
 #include "datasets/label_weights.h"
+#include "engine/features/feature_transform.h"
 #include "engine/training/item_source.h"
+#include "engine/wide/network_start.h"
 
 namespace slide {
 
@@ -32,7 +34,7 @@ DataShape shape_of(TrainingJob& job) {
   return shape;
 }
 
-std::unique_ptr<const SampleSource> source_of(const TrainingJob& job, std::uint64_t steps_before) {
+std::unique_ptr<SampleSource> source_of(const TrainingJob& job, std::uint64_t steps_before) {
   const DataConfig& data = job.config.data;
   const std::string origin = shown_path(data.train);
   if (data.kind != DataKind::kInteractions) return std::make_unique<RowSource>(job.rows.crossed, origin);
@@ -54,7 +56,7 @@ LoopStart loop_start(TrainingJob& job, const DataShape& shape) {
   const std::uint64_t steps_before = from != nullptr ? from->steps : 0;
   auto source = source_of(job, steps_before);  // first: it refuses data without labels
   return {from != nullptr ? std::move(from->network)
-                          : Network::start(job.config, job.rows, shape, job.threads, job.cluster),
+                          : start_network(job.config, job.rows, shape, job.threads, job.cluster),
           std::move(source),
           label_weights_of(job, shape),
           from != nullptr,
@@ -85,8 +87,8 @@ double Trainer::fit_neighbours() {
   if (job_.config.neighbours.share <= 0) return 0.0;
   auto* fresh = std::get_if<FreshStart>(&job_.start);
   const auto known = fresh != nullptr ? std::move(fresh->known) : nullptr;
-  KnnFit fit = slide::fit_neighbours(job_.config.neighbours, job_.rows.raw, network().feature_scale(), known,
-                                     job_.threads);
+  KnnFit fit =
+      slide::fit_neighbours(job_.config.neighbours, job_.rows.raw, scale_of(network()), known, job_.threads);
   neighbours_ = std::move(fit.neighbours);
   learnt_ = std::move(fit.learnt);
   return known != nullptr && learnt_ == known ? known->seconds : 0.0;

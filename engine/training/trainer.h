@@ -11,9 +11,9 @@
 #include <optional>
 
 #include "engine/base/byte_io.h"
+#include "engine/loop/training_loop.h"
 #include "engine/training/evaluator.h"
 #include "engine/training/training_job.h"
-#include "engine/training/training_loop.h"
 
 namespace slide {
 

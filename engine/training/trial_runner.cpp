@@ -10,6 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/base/phases.h"
+#include "engine/features/feature_transform.h"
 #include "engine/inference/inference.h"
 #include "engine/training/trainer.h"
 
@@ -226,7 +227,7 @@ void TrialRunner::score_votes(TrialRun& run, Rung& rung, Trainer&& trainer) {
   TrainedModel model = std::move(trainer).release();
   if (!model.neighbours) {
     model.neighbours = std::move(fit_neighbours(run.config.neighbours, rung.data.train,
-                                                model.network.feature_scale(), rung.learnt, options.threads)
+                                                scale_of(model.network), rung.learnt, options.threads)
                                      .neighbours);
   }
   // Kept from votes to votes, but where there are others to ask.

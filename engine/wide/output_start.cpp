@@ -246,10 +246,6 @@ Vector minimise(const Fit& fit) {
 
 }  // namespace
 
-double log_odds(std::uint32_t with, std::size_t samples) {
-  return std::log((double(with) + 1.0) / (double(samples) - double(with) + 1.0));
-}
-
 std::optional<OutputStart> fit_output_start(const Dataset& train,
                                             std::span<const std::uint32_t> label_frequencies,
                                             const FeatureScale& scale, double negatives, std::uint64_t seed,

@@ -12,6 +12,7 @@
 
 #include "datasets/dataset.h"
 #include "engine/features/feature_scale.h"
+#include "engine/network/loss.h"
 #include "engine/wide/item_ridge.h"
 
 namespace slide {
@@ -21,9 +22,6 @@ struct OutputStart {
   double prior = 0.0;   // factor of the log-odds of the label frequency in the initial bias
   double offset = 0.0;  // constant added to all initial biases
 };
-
-// Smoothed log-odds ln((with + 1) / (without + 1)) of a label of `with` of `samples` samples.
-double log_odds(std::uint32_t with, std::size_t samples);
 
 // Fits the parameters on a few blocks of training samples, against the labels of the same block and uniform
 // negatives, by Newton's method. A sample is left out of the sums of its own labels. `negatives`: uniform

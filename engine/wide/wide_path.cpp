@@ -73,7 +73,7 @@ void grow(std::vector<T>& room, std::size_t size) {
 
 // Matches the pattern (ids, w) of neuron `at` with the block; returns the matches grouped by kind.
 kernels::Parts match_pattern(const BlockFeatures& features, const std::uint32_t* ids, const float* w,
-                             std::size_t count, WideHits::Neuron& at, WideHits& hits, WideScratch& scratch) {
+                             std::size_t count, TermHits::Neuron& at, TermHits& hits, TermScratch& scratch) {
   const auto& k = kernels::active();
   const std::size_t room = count + kernels::kLaneMultiple;
   grow(hits.masks, at.masks + room / 16);
@@ -104,10 +104,10 @@ kernels::Parts match_pattern(const BlockFeatures& features, const std::uint32_t*
 }  // namespace
 
 void WidePath::forward(const BlockFeatures& features, std::span<const std::uint32_t> ids, std::size_t lanes,
-                       float* z, WideHits& hits, WideScratch& scratch) const {
+                       float* z, TermHits& hits, TermScratch& scratch) const {
   constexpr std::size_t kAhead = 4;  // neurons
   hits.neurons.resize(ids.size());
-  WideHits::Neuron at;
+  TermHits::Neuron at;
   for (std::size_t a = 0; a < ids.size(); ++a, z += lanes) {
     if (a + kAhead < ids.size()) prefetch(ids[a + kAhead]);
     const std::uint64_t begin = storage_.offsets[ids[a]], count = storage_.offsets[ids[a] + 1] - begin;
@@ -149,11 +149,11 @@ void WidePath::add_scores(std::span<const std::uint32_t> ids, const float* by_fe
 void WidePath::update(std::uint32_t id, const BlockMatch& at, const Deltas& deltas, Step step,
                       std::span<float> sums, std::vector<float>& gradients) {
   const BlockFeatures& features = at.features;
-  const WideHits& hits = at.hits;
+  const TermHits& hits = at.hits;
   const std::size_t lanes = at.lanes;
   const float* d = deltas.d;
   const auto listed = deltas.listed;
-  const WideHits::Neuron& neuron = hits.neurons[at.a];
+  const TermHits::Neuron& neuron = hits.neurons[at.a];
   const auto& n = neuron.count;
   const std::size_t found = neuron.found();
   if (found == 0) return;

@@ -18,40 +18,21 @@
 #include "engine/base/aligned.h"
 #include "engine/base/byte_io.h"
 #include "engine/config/config.h"
-#include "engine/features/block_features.h"
 #include "engine/features/feature_scale.h"
 #include "engine/features/growth.h"
 #include "engine/features/small_values.h"
 #include "engine/kernels/kernels.h"
+#include "engine/network/block_features.h"
+#include "engine/network/layer.h"
+#include "engine/network/output_term.h"
 #include "engine/wide/item_ridge.h"
 
 namespace slide {
 
-// Matches between a block's features and the patterns of its active neurons, kept for backward. Grows as
-// needed.
-struct WideHits {
-  struct Neuron {
-    std::size_t masks = 0;   // index of its first mask; one bit per weight of its pattern, 16 per mask
-    std::size_t kinds = 0;   // index of its first kind mask; one bit per match, 16 in each of kKinds masks
-    std::size_t places = 0;  // index of its first position; all of kind 0, then of kind 1, ...
-    std::uint32_t count[kernels::kKinds] = {};
-    std::size_t found() const { return std::size_t{count[0]} + count[1] + count[2] + count[3]; }
-  };
-  std::vector<Neuron> neurons;  // by active neuron
-  std::vector<std::uint16_t> masks, kinds;
-  std::vector<std::uint32_t> places;
-};
-
-// Working memory of forward() for one neuron. Grows as needed.
-struct WideScratch {
-  std::vector<std::uint32_t> columns, parted;
-  std::vector<float> pattern, weights, parted_weights;
-};
-
 // Writes the offsets of lists, from 0 to the end, as one array; each process writes those of its shard.
 void put_shared_offsets(std::span<const std::uint64_t> offsets, ByteWriter& out);
 
-class WidePath {
+class WidePath final : public OutputTerm {
  public:
   // No patterns; a model file fills them.
   explicit WidePath(const LayerConfig& config) : config_(config) {}
@@ -84,7 +65,7 @@ class WidePath {
   // z[a * lanes + s] += sum of w * x_s[f] over the features f of both sample s and the pattern of ids[a].
   // Stores the matches in `hits`.
   void forward(const BlockFeatures& features, std::span<const std::uint32_t> ids, std::size_t lanes, float* z,
-               WideHits& hits, WideScratch& scratch) const;
+               TermHits& hits, TermScratch& scratch) const override;
 
   // z[a] += sum of w * by_feature[f] over the features f of the pattern of ids[a], for one sample with dense
   // values `by_feature` [features]. `weights` is scratch.
@@ -93,40 +74,25 @@ class WidePath {
 
   // Prefetches the weights of neuron `id`: before forward(), or together with the accumulators before
   // update().
-  void prefetch(std::uint32_t id, const float* sums = nullptr) const;
+  void prefetch(std::uint32_t id, const float* sums = nullptr) const override;
 
-  // The match of a block with the pattern of a neuron, active neuron `a` of the block.
-  struct BlockMatch {
-    const BlockFeatures& features;
-    const WideHits& hits;
-    std::size_t a;
-    std::size_t lanes;
-  };
-  struct Deltas {
-    const float* d;                         // [lanes], output gradient
-    std::span<const std::uint32_t> listed;  // samples of nonzero gradient; empty: not listed
-  };
-  struct Step {
-    float rate;     // share of wide_rate in this step, in [0, 1]
-    float samples;  // batch size: converts gradients of the mean loss to gradients per sample
-  };
   // Adagrad step on the weights of neuron `id`, with one accumulator per weight in sums[weights()].
   // Accumulators start at 1, the square of the largest gradient of one sample, so that a rarely updated
   // weight moves by its gradient and not by the gradient's sign. `sums` stores them minus 1.
   void update(std::uint32_t id, const BlockMatch& at, const Deltas& deltas, Step step, std::span<float> sums,
-              std::vector<float>& gradients);
+              std::vector<float>& gradients) override;
 
   // Writes patterns and weights. load() throws InputError for patterns of other sizes and where get_weights()
   // does.
-  void save(ByteWriter& out) const;
+  void save(ByteWriter& out) const override;
   // Reads neurons [first, first + neurons). Returns the number of weights before theirs.
-  std::uint64_t load(ByteReader& in, std::size_t features, std::size_t first, std::size_t neurons);
+  std::uint64_t load(ByteReader& in, std::size_t features, std::size_t first, std::size_t neurons) override;
   // Reads the weights into the storage, whose patterns are read already. Throws InputError for patterns that
   // are not consecutive or name features from `features` on, and, with its position, for a weight that is not
   // finite.
   void get_weights(ByteReader& in, std::size_t features);
 
-  std::size_t weights() const { return storage_.features.size(); }
+  std::size_t weights() const override { return storage_.features.size(); }
   std::size_t bytes() const;
   // Memory of patterns with `weights` weights; and the max number of weights for a layer configuration, where
   // `label_features` is the sum over samples of labels * features.
@@ -169,5 +135,13 @@ class WidePath {
   LayerConfig config_;
   Storage storage_;
 };
+
+// The linear term of a layer; nullptr where it has none.
+inline const WidePath* wide_of(const Layer& layer) {
+  return dynamic_cast<const WidePath*>(layer.term());
+}
+inline WidePath* wide_of(Layer& layer) {
+  return dynamic_cast<WidePath*>(layer.term());
+}
 
 }  // namespace slide

@@ -7,7 +7,7 @@
 
 #include "datasets/dataset.h"
 #include "engine/base/aligned.h"
-#include "engine/features/block_features.h"
+#include "engine/network/block_features.h"
 #include "engine/wide/wide_path.h"
 
 namespace slide {

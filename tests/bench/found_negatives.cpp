@@ -33,9 +33,10 @@
 #include "engine/base/parallel.h"
 #include "engine/base/phases.h"
 #include "engine/inference/inference.h"
+#include "engine/loop/schedule.h"
 #include "engine/network/network_training.h"
 #include "engine/run/run_data.h"
-#include "engine/training/schedule.h"
+#include "engine/wide/network_start.h"
 #include "tests/bench/negative_finder.h"
 
 namespace {
@@ -70,7 +71,7 @@ class Run {
         test_(test),
         shape_(shape_of(train)),
         room_(with_room(train, std::min<std::size_t>(options.wanted.count, shape_.labels))),
-        network_(Network::start(config, train, shape_, 1)),
+        network_(start_network(config, train, shape_, 1)),
         blocks_(std::max<std::size_t>(
             1, (config.train.batch_size + options.wanted.block / 2) / options.wanted.block)),
         training_(network_, room_, {blocks_ * config.train.block_size, 1, 1}),

@@ -1,5 +1,5 @@
 // Tests of the feature-major view of a block, built as a whole and in parts, block after block.
-#include "engine/features/block_features.h"
+#include "engine/network/block_features.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 
 #include "datasets/text_learner.h"
 #include "engine/network/block_bounds.h"
-#include "engine/network/memory_plan.h"
+#include "engine/training/memory_plan.h"
 #include "engine/training/trainer.h"
 #include "tests/fuzz/fuzz.h"
 

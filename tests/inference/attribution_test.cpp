@@ -9,6 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/inference/inference.h"
+#include "engine/wide/network_start.h"
 #include "tests/network/network_test_util.h"
 
 namespace slide {
@@ -27,7 +28,7 @@ Dataset some_data(std::uint32_t dense_columns) {
 }
 
 Network started(const Config& config, const Dataset& data) {
-  return Network::start(config, data, test::shape_of_data(data), 1);
+  return start_network(config, data, test::shape_of_data(data), 1);
 }
 
 // The logits of all labels of each sample.

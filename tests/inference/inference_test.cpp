@@ -1,5 +1,6 @@
 // Tests of predictions, against sorted scores of the naive network, and of evaluation, against counting.
 #include "engine/inference/inference.h"
+#include "engine/features/feature_transform.h"
 
 #include <gtest/gtest.h>
 
@@ -88,7 +89,7 @@ TEST(Inference, FullIsASortOfAllScoresAtEveryBatchEdge) {
   const Dataset train = inference_data(64);
   const Trainer trainer = trained({dense(24), sampled(0, 20, 12)}, train);
   const NaiveNetwork naive(trainer.network());
-  const FeatureCrosses& pairs = trainer.network().feature_crosses();
+  const FeatureCrosses& pairs = crosses_of(trainer.network());
   ASSERT_TRUE(pairs.active());
   for (const std::uint32_t samples : {1, 31, 32, 33, 127, 128, 129, 511, 512, 513, 1025}) {
     const Dataset data = inference_data(samples, 2);

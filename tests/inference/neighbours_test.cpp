@@ -1,6 +1,7 @@
 // Tests of kNN votes, against cosines with all samples, and of predictions, against probabilities of a
 // network without neighbours mixed with these votes.
 #include "engine/features/neighbours.h"
+#include "engine/features/feature_transform.h"
 
 #include <gtest/gtest.h>
 
@@ -412,7 +413,7 @@ TEST(ManyLabels, EveryWayToAskMixesTheSameVotes) {
     const Scores own = scores_without(config, train, data, false);
     Trainer trainer(fresh_job(config, train));
     trainer.run({});
-    const FeatureScale& scale = trainer.network().feature_scale();
+    const FeatureScale& scale = scale_of(trainer.network());
     std::vector<float> scaled;
     scaled.reserve(train.feature_entries());
     std::vector<Sample> scaled_train;

@@ -1,5 +1,6 @@
 // Tests of sharding: the division of a network, the choices of each shard, and a process's part of a row.
 #include "engine/network/network_parts.h"
+#include "engine/features/feature_transform.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/wide/network_start.h"
 #include "tests/network/network_test_util.h"
 
 namespace slide::test {
@@ -99,7 +101,7 @@ TEST(NetworkParts, AProcessHasTheFeaturesOfItsPartsOfARow) {
     config.data.idf_power = idf;
     for (std::size_t rank = 0; rank < 3; ++rank) {
       Network network(config, shape_of_data(data), parts_for(config, data, data.label_count(), rank, 3));
-      network.set_feature_scale(FeatureScale(data, idf, config.data.normalize));
+      set_scale(network, FeatureScale(data, idf, config.data.normalize));
       const Slice own = network.parts().own_features();
       EXPECT_EQ(network.input()->features(), own.count);
       Block block;
@@ -195,7 +197,7 @@ TEST(PartChoice, EachShardTakesItsLabelsAndItsShareOfTheNegatives) {
         std::vector<LayerConfig> layers{layer};
         if (hidden) layers.insert(layers.begin(), dense(8, Activation::kTanh));
         const Config config = parts_config(parts, layers);
-        Network network = Network::start(config, data, shape_of_data(data), 1);
+        Network network = start_network(config, data, shape_of_data(data), 1);
         Stepper stepper(network, data);
         for (std::uint64_t step = 0; step < 3; ++step) {
           stepper.train(0, 45, step);
@@ -212,7 +214,7 @@ TEST(PartChoice, EachShardTakesItsLabelsAndItsShareOfTheNegatives) {
 
 TEST(PartChoice, PartsOfADenseLayerCoverIt) {
   const Dataset data = parts_data();
-  Network network = Network::start(parts_config(3, {dense(8), dense(0)}), data, shape_of_data(data), 1);
+  Network network = start_network(parts_config(3, {dense(8), dense(0)}), data, shape_of_data(data), 1);
   Stepper stepper(network, data);
   stepper.train(0, 45, 0);
   for (const Block& block : stepper.blocks()) {
@@ -229,7 +231,7 @@ TEST(PartChoice, PartsOfADenseLayerCoverIt) {
 
 TEST(PartChoice, PartsDrawForThemselves) {
   const Dataset data = parts_data();
-  Network network = Network::start(parts_config(2, {sampled(0, 0, 40)}), data, shape_of_data(data), 1);
+  Network network = start_network(parts_config(2, {sampled(0, 0, 40)}), data, shape_of_data(data), 1);
   Stepper stepper(network, data);
   stepper.train(6, 1, 0);  // without labels
   const Block& block = stepper.blocks().front();
@@ -248,7 +250,7 @@ TEST(PartChoice, SamplesByFrequencyInAShardOfLabelsWithoutSamples) {
   layer.frequency = 12;
   for (const std::uint32_t uniform : {0u, 8u}) {
     layer.uniform = uniform;
-    Network network = Network::start(parts_config(4, {dense(8), layer}), data, shape_of_data(data), 1);
+    Network network = start_network(parts_config(4, {dense(8), layer}), data, shape_of_data(data), 1);
     Stepper stepper(network, data);
     EXPECT_TRUE(std::isfinite(stepper.train(0, 16, 0)));
     for (const LayerBlock& part : stepper.blocks().front().layers) {

@@ -1,5 +1,7 @@
 // Tests of whole steps of a sharded network: against one shard, and across processes.
 #include <gtest/gtest.h>
+#include "engine/wide/network_start.h"
+#include "engine/wide/wide_path.h"
 
 #include <cmath>
 #include <string>
@@ -48,15 +50,15 @@ void hold(const Network& network, Held& held) {
   }
   held.output = rows_of(network.output().weights());
   held.bias = rows_of(network.output().bias());
-  if (network.output().wide() != nullptr) {
-    const auto& weights = network.output().wide()->storage().weights;
+  if (wide_of(network.output()) != nullptr) {
+    const auto& weights = wide_of(network.output())->storage().weights;
     held.wide.assign(weights.begin(), weights.end());
   }
 }
 
 // Some steps of a process, the last ones partial; the tables follow after each.
 Held steps(const Config& config, const Dataset& data, std::uint64_t count, Cluster* cluster) {
-  Network network = Network::start(config, data, shape_of_data(data), 1, cluster);
+  Network network = start_network(config, data, shape_of_data(data), 1, cluster);
   Stepper stepper(network, data, 3, cluster);
   Optimizer optimizer(config.optimizer);
   Held held;

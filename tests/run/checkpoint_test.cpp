@@ -1,5 +1,6 @@
 // Tests of the checkpoint file: complete or absent, and refused when damaged or of another run.
 #include "engine/run/checkpoint.h"
+#include "engine/features/feature_transform.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -14,6 +15,7 @@
 #include "datasets/reader.h"
 #include "engine/base/error.h"
 #include "engine/run/model_file.h"
+#include "engine/wide/wide_path.h"
 #include "tests/run/file_bytes.h"
 
 namespace slide {
@@ -172,7 +174,7 @@ TEST_F(CheckpointTest, ValuesThatCannotBeAreRefused) {
   Trainer trainer(fresh_job(config_, data_));
   save_checkpoint(path(), record_, trainer);
   const std::string good = read_bytes(path());
-  const WidePath::Storage& wide = trainer.network().output().wide()->storage();
+  const WidePath::Storage& wide = wide_of(trainer.network().output())->storage();
   const Parameters& input = trainer.network().input()->weights();
   const auto refusal_with = [&](std::string_view part, std::size_t at, auto value) {
     std::string bytes = good;
@@ -203,9 +205,9 @@ TEST_F(CheckpointTest, ValuesThatCannotBeAreRefused) {
     EXPECT_NE(refusal_with(bytes_of(input.weights), (3 * input.stride + 2) * sizeof value, value)
                   .find("weights of layer.0, row 3, column 2: no finite number"),
               std::string::npos);
-    EXPECT_NE(refusal_with(bytes_of(trainer.network().feature_scale().factors()), 0, value)
-                  .find("impossible factors"),
-              std::string::npos);
+    EXPECT_NE(
+        refusal_with(bytes_of(scale_of(trainer.network()).factors()), 0, value).find("impossible factors"),
+        std::string::npos);
   }
 }
 

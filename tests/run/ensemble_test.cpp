@@ -11,6 +11,7 @@
 #include "engine/config/parse.h"
 #include "engine/run/model_file.h"
 #include "engine/run/quantize.h"
+#include "engine/wide/wide_path.h"
 #include "tests/network/network_test_util.h"
 #include "tests/run/model_of.h"
 
@@ -112,7 +113,7 @@ TEST_P(EnsembleRefusalTest, TakesOtherPatterns) {
   smaller.model = path("a"), smaller.out = path("b"), smaller.pruning = Pruning{0, 0.5};
   quantize_model(smaller);
   const EnsembleResult result = make_ensemble({{path("a"), path("b")}, path("mean")});
-  EXPECT_EQ(result.wide_weights, load_model(path("a")).network.output().wide()->weights());
+  EXPECT_EQ(result.wide_weights, wide_of(load_model(path("a")).network.output())->weights());
   const Dataset asked = ensemble_data(2);
   const auto a = logits_in(path("a"), asked), b = logits_in(path("b"), asked),
              own = logits_in(path("mean"), asked);

@@ -1,5 +1,6 @@
 // Tests of the model file: round trips, and refusal of every kind of damage.
 #include "engine/run/model_file.h"
+#include "engine/features/feature_transform.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -20,8 +21,9 @@
 #include "engine/base/error.h"
 #include "engine/features/feature_weight_learning.h"
 #include "engine/inference/inference.h"
-#include "engine/network/memory_plan.h"
+#include "engine/training/memory_plan.h"
 #include "engine/training/trainer.h"
+#include "engine/wide/wide_path.h"
 #include "tests/run/file_bytes.h"
 
 namespace slide {
@@ -214,10 +216,11 @@ TEST_F(ModelFileTest, LinearTermComesBack) {
   train({"layer.1.wide=true"});
   save();
   const Model model = load_model(path(), LoadOptimizer::kYes);
-  ASSERT_NE(model.network.output().wide(), nullptr);
-  const WidePath& saved = *trainer_->network().output().wide();
+  ASSERT_NE(wide_of(model.network.output()), nullptr);
+  const WidePath& saved = *wide_of(trainer_->network().output());
   EXPECT_GT(saved.weights(), 0U);
-  EXPECT_TRUE(std::ranges::equal(model.network.output().wide()->storage().weights, saved.storage().weights));
+  EXPECT_TRUE(
+      std::ranges::equal(wide_of(model.network.output())->storage().weights, saved.storage().weights));
   EXPECT_TRUE(std::ranges::equal(model.optimizer->wide, trainer_->training().optimizer_state().wide));
   const Model without_state = load_model(path());
   EXPECT_FALSE(without_state.optimizer);
@@ -231,8 +234,7 @@ TEST_F(ModelFileTest, FactorsOfFeaturesComeBack) {
     train({"data.idf_power=-1.5", "data.crosses=0", wide});
     save();
     Model model = load_model(path());
-    const auto saved = trainer_->network().feature_scale().factors(),
-               loaded = model.network.feature_scale().factors();
+    const auto saved = scale_of(trainer_->network()).factors(), loaded = scale_of(model.network).factors();
     EXPECT_EQ(saved.size(), 12U);
     EXPECT_TRUE(std::equal(saved.begin(), saved.end(), loaded.begin(), loaded.end()));
     model.build_tables(1);
@@ -242,7 +244,7 @@ TEST_F(ModelFileTest, FactorsOfFeaturesComeBack) {
   const auto with_factors = fs::file_size(path());
   train({"data.idf_power=0.0", "data.crosses=0", "layer.1.wide=true"});
   save();
-  EXPECT_FALSE(load_model(path()).network.feature_scale().active());
+  EXPECT_FALSE(scale_of(load_model(path()).network).active());
   EXPECT_NEAR(double(fs::file_size(path())), double(with_factors), 12 * sizeof(float) + 4);
   EXPECT_LT(fs::file_size(path()), with_factors - 11 * sizeof(float));
 }
@@ -636,7 +638,7 @@ TEST_F(ModelFileTest, NumbersThatAreNoneAreFound) {
                       row_2 = pairs ? 2 * output.pair_stride * sizeof(float) : 2 * row;
     const std::size_t at =
         pairs ? place_of(bytes, output.pairs) : place_of(bytes, std::span(output.row(0), 5));
-    const auto& wide = trainer_->network().output().wide()->storage();
+    const auto& wide = wide_of(trainer_->network().output())->storage();
     for (const float value : {NAN, -NAN, INFINITY, -INFINITY}) {
       const float first_of_pair = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) >> 16);
       EXPECT_NE(refusal_with(at + row_2 + 12, pairs ? first_of_pair : value)

@@ -9,12 +9,14 @@
 
 #include "engine/base/error.h"
 #include "engine/base/rng.h"
+#include "engine/features/feature_transform.h"
 #include "engine/inference/attribution.h"
 #include "engine/inference/inference.h"
 #include "engine/run/continue_training.h"
 #include "engine/run/label_view.h"
 #include "engine/run/model_file.h"
 #include "engine/training/trainer.h"
+#include "engine/wide/wide_path.h"
 #include "tests/run/file_bytes.h"
 #include "tests/run/model_of.h"
 
@@ -86,7 +88,7 @@ TEST_P(Pairs, AreFeaturesLikeOthersOfTheHiddenLayers) {
   Config config = pairs_config(keys);
   Trainer with(fresh_job(config, train));
   with.run({});
-  const FeatureCrosses& pairs = with.network().feature_crosses();
+  const FeatureCrosses& pairs = crosses_of(with.network());
   std::size_t found = 0;
   for (std::uint32_t l = 0; l + 1 < kMeanings; ++l) found += has_pair(pairs, {2 * l, 2 * l + 1});
   EXPECT_GE(found + 1, kMeanings - 1);  // one may share its counter with another pair
@@ -98,7 +100,7 @@ TEST_P(Pairs, AreFeaturesLikeOthersOfTheHiddenLayers) {
   const Dataset given = pairs.crossed(train, 1);
   Trainer plain(fresh_job(config, given));
   plain.run({});
-  EXPECT_FALSE(plain.network().feature_crosses().active());
+  EXPECT_FALSE(crosses_of(plain.network()).active());
   EXPECT_EQ(answers_of(with.trained(), test), answers_of(plain.trained(), pairs.crossed(test, 1)));
 }
 
@@ -108,10 +110,10 @@ TEST_P(Pairs, DoNotEnterTheLinearTerm) {
   Trainer with(fresh_job(config, train));
   config.data.crosses = 0;
   const Trainer without(fresh_job(config, train));
-  ASSERT_TRUE(with.network().feature_crosses().active());
+  ASSERT_TRUE(crosses_of(with.network()).active());
   if (!with.network().wide()) GTEST_SKIP() << "none";
-  const WidePath::Storage &one = with.network().output().wide()->storage(),
-                          &other = without.network().output().wide()->storage();
+  const WidePath::Storage &one = wide_of(with.network().output())->storage(),
+                          &other = wide_of(without.network().output())->storage();
   EXPECT_EQ(one.offsets, other.offsets);
   EXPECT_TRUE(std::ranges::equal(one.features, other.features));
   EXPECT_TRUE(std::ranges::equal(one.weights, other.weights));
@@ -134,17 +136,16 @@ TEST_P(Pairs, StayInTheFile) {
   EXPECT_EQ(model.version, 10U);
   EXPECT_EQ(model.shape.features, kWords);
   EXPECT_EQ(model.shape.crosses, trainer.shape().crosses);
-  EXPECT_TRUE(std::ranges::equal(model.network.feature_crosses().crosses(),
-                                 trainer.network().feature_crosses().crosses()));
+  EXPECT_TRUE(
+      std::ranges::equal(crosses_of(model.network).crosses(), crosses_of(trainer.network()).crosses()));
   EXPECT_EQ(answers_of(model.trained(), test), answers_of(trainer.trained(), test));
   EXPECT_EQ(answers_of(model.trained(), test, 3), answers_of(trainer.trained(), test));
-  EXPECT_EQ(feature_text(model, kWords),
-            fmt::format("{} + {}", model.network.feature_crosses().crosses()[0].first,
-                        model.network.feature_crosses().crosses()[0].second));
+  EXPECT_EQ(feature_text(model, kWords), fmt::format("{} + {}", crosses_of(model.network).crosses()[0].first,
+                                                     crosses_of(model.network).crosses()[0].second));
 
   // Two features that do not ascend.
   std::string bytes = test::read_bytes(path);
-  const FeatureCross first = model.network.feature_crosses().crosses()[0];
+  const FeatureCross first = crosses_of(model.network).crosses()[0];
   const std::uint32_t words[] = {first.first, first.second};
   const std::string_view found(reinterpret_cast<const char*>(words), sizeof words);
   const std::uint64_t count = model.shape.crosses;
@@ -169,8 +170,7 @@ TEST_P(Pairs, StayInIncrementalTraining) {
   const TrainedStart start = start_continued(model, config, rows, nullptr, {}, 2);
   EXPECT_EQ(start.network.features(), kWords + 7 + model.shape.crosses);
   EXPECT_EQ(start.network.sample_features(), kWords + 7);
-  EXPECT_TRUE(std::ranges::equal(start.network.feature_crosses().crosses(),
-                                 model.network.feature_crosses().crosses()));
+  EXPECT_TRUE(std::ranges::equal(crosses_of(start.network).crosses(), crosses_of(model.network).crosses()));
   EXPECT_EQ(answers_of({start.network, nullptr}, test), answers_of({model.network, nullptr}, test));
 
   TrainedStart again =
@@ -187,7 +187,7 @@ TEST_P(Pairs, SpeakThroughTheirFeatures) {
   const Dataset train = meanings(400, 1), test = meanings(20, 2);
   Config config = pairs_config(hidden_alone(GetParam()));
   Trainer with(fresh_job(config, train));
-  const FeatureCrosses& pairs = with.network().feature_crosses();
+  const FeatureCrosses& pairs = crosses_of(with.network());
   config.data.crosses = 0;
   const Dataset given = pairs.crossed(train, 1), asked = pairs.crossed(test, 1);
   Trainer plain(fresh_job(config, given));

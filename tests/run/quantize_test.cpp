@@ -1,5 +1,6 @@
 // Tests of quantized models: content, predictions, and refusal of damage.
 #include "engine/run/quantize.h"
+#include "engine/features/feature_transform.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "engine/run/int8_rows.h"
 #include "engine/run/model_file.h"
 #include "engine/training/trainer.h"
+#include "engine/wide/wide_path.h"
 #include "tests/run/file_bytes.h"
 
 namespace slide {
@@ -146,8 +148,8 @@ TEST_F(QuantizeTest, Int8WeightsAreTheNearestOfTheirRow) {
   }
   EXPECT_TRUE(
       std::ranges::equal(model.network.output().bias().weights, small.network.output().bias().weights));
-  const WidePath::Storage &a = model.network.output().wide()->storage(),
-                          &b = small.network.output().wide()->storage();
+  const WidePath::Storage &a = wide_of(model.network.output())->storage(),
+                          &b = wide_of(small.network.output())->storage();
   for (std::size_t n = 0; n + 1 < b.offsets.size(); ++n) {
     std::uint64_t at = a.offsets[n];
     const std::span<const float> own(a.weights.data() + at, a.offsets[n + 1] - at);
@@ -172,8 +174,8 @@ Network expanded(const Model& model) {
       to[m]->store_row(r, row.data());
     }
   }
-  network.output().set_wide(std::make_unique<WidePath>(model.network.output().wide()->widened()));
-  network.set_feature_scale(model.network.feature_scale());
+  network.output().set_term(std::make_unique<WidePath>(wide_of(model.network.output())->widened()));
+  set_scale(network, scale_of(model.network));
   for (std::size_t l = 0; l < network.layers().size(); ++l)
     network.layers()[l].rebuild_index(model.hashes[l].seed, model.hashes[l].generation, 1);
   return network;
@@ -202,7 +204,7 @@ TEST_F(QuantizeTest, SmallFormsAnswerAsTheirValuesDo) {
       make(form);
       Model model = load_model(path("small"));
       model.build_tables(1);
-      EXPECT_FALSE(model.network.output().wide()->storage().small.empty());
+      EXPECT_FALSE(wide_of(model.network.output())->storage().small.empty());
       const Network network = expanded(model);
       const std::optional<Neighbours> neighbours =
           model.neighbours ? std::optional(expanded_neighbours(model)) : std::nullopt;
@@ -237,8 +239,8 @@ TEST_F(QuantizeTest, BytesBecomeSixteenBitsWithoutLoss) {
       ASSERT_EQ(a, b);
     }
   }
-  EXPECT_TRUE(std::ranges::equal(bytes.network.output().wide()->widened().storage().weights,
-                                 halves.network.output().wide()->widened().storage().weights));
+  EXPECT_TRUE(std::ranges::equal(wide_of(bytes.network.output())->widened().storage().weights,
+                                 wide_of(halves.network.output())->widened().storage().weights));
   EXPECT_EQ(expanded_neighbours(bytes).storage().values, halves.neighbours->storage().values);
 }
 
@@ -257,10 +259,10 @@ TEST_F(QuantizeTest, TrainingContinuesFromQuantizedModels) {
       is.load_row(r, now.data());
       EXPECT_EQ(now, before);
     }
-    const WidePath::Storage& wide = start.network.output().wide()->storage();
+    const WidePath::Storage& wide = wide_of(start.network.output())->storage();
     EXPECT_TRUE(wide.small.empty());
     EXPECT_EQ(wide.weights.size(), wide.features.size());
-    EXPECT_GE(wide.weights.size(), model.network.output().wide()->weights());
+    EXPECT_GE(wide.weights.size(), wide_of(model.network.output())->weights());
     ASSERT_TRUE(start.neighbours);
     EXPECT_FALSE(start.neighbours->storage().small.in_bytes());
     EXPECT_EQ(start.neighbours->samples(), data_.size());
@@ -279,11 +281,11 @@ TEST_F(QuantizeTest, ASecondTimeNothingChanges) {
 
 TEST_F(QuantizeTest, PruningDropsTheSmallest) {
   const Model model = load_model(path("model"));
-  const AlignedArray<float>& all = model.network.output().wide()->storage().weights;
+  const AlignedArray<float>& all = wide_of(model.network.output())->storage().weights;
   const auto left = [&] {
     std::vector<float> weights;
     const Model small = load_model(path("small"));
-    const AlignedArray<float>& kept = small.network.output().wide()->storage().weights;
+    const AlignedArray<float>& kept = wide_of(small.network.output())->storage().weights;
     weights.assign(kept.data(), kept.data() + kept.size());
     return weights;
   };
@@ -339,7 +341,7 @@ TEST_F(QuantizeTest, DamageIsRefused) {
       std::ofstream(path("small"), std::ios::binary) << with_checksum(other);
       try {  // readable files give finite predictions
         const Model model = load_model(path("small"));
-        const WidePath wide = model.network.output().wide()->widened();
+        const WidePath wide = wide_of(model.network.output())->widened();
         EXPECT_TRUE(std::ranges::all_of(wide.storage().weights, [](float w) { return std::isfinite(w); }));
       } catch (const InputError&) {
         ++refused;

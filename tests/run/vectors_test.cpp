@@ -1,5 +1,6 @@
 // Tests of vectors of samples, labels and features: products equal the network's scores; both output formats.
 #include "engine/run/vectors.h"
+#include "engine/features/feature_transform.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -100,7 +101,7 @@ TEST_F(VectorsTest, FeaturesMakeUpTheHiddenSums) {
       std::vector<float> of_feature(8);
       feature_vector(model, row.ids[f], of_feature);
       for (std::size_t c = 0; c < 8; ++c) sums[c] += double(row.values[f]) * of_feature[c];
-      length += std::pow(double(row.values[f]) * model.network.feature_scale().factors()[row.ids[f]], 2);
+      length += std::pow(double(row.values[f]) * scale_of(model.network).factors()[row.ids[f]], 2);
     }
     for (std::size_t c = 0; c < 8; ++c) {  // rows are rescaled to unit length after the factors
       const double sum = sums[c] / std::sqrt(length) + model.network.input()->bias().row(0)[c];
@@ -133,7 +134,7 @@ Network other_network(const Model& model, Precision precision) {
   config.train.weights = precision;
   Network network(config, model.shape);
   network.initialise(1);
-  network.set_feature_scale(model.network.feature_scale());
+  set_scale(network, scale_of(model.network));
   return network;
 }
 
@@ -177,7 +178,7 @@ TEST_F(VectorsTest, AMatrixIsOfNumberedFeatures) {
   writer.add({}, twos);
   writer.finish();
   EXPECT_EQ(start_from_vectors(path, nullptr, network), 2U);
-  const float factor = model.network.feature_scale().factors()[1];
+  const float factor = scale_of(model.network).factors()[1];
   EXPECT_FLOAT_EQ(network.input()->weights().row(1)[3], 2.0F / factor);
 }
 
@@ -192,7 +193,7 @@ TEST_F(VectorsTest, WordsAreKnownByTheirNames) {
   const TextModel text({}, std::move(parts));
   const Model model = vectors_model(kHidden);
   Network network = other_network(model, Precision::kFp32);
-  network.set_feature_scale({});
+  set_scale(network, {});
   const std::string path = (folder_ / "w.vec").string();
   std::ofstream(path) << "snow 1 1 1 1 1 1 1 1\r\nice_cream 1 2 3 4 5 6 7 8\r\n\nrain 0\n";
   EXPECT_EQ(start_from_vectors(path, &text, network), 1U);

@@ -1,6 +1,6 @@
 // Tests of the memory plan of a run, against the memory of a trainer. Aligned arrays of at least 128 KB are
 // mapped, everything else is on the heap: both are counted.
-#include "engine/network/memory_plan.h"
+#include "engine/training/memory_plan.h"
 
 #include <gtest/gtest.h>
 #include <malloc.h>

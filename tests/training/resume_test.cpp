@@ -7,6 +7,7 @@
 
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
+#include "engine/features/feature_transform.h"
 #include "engine/training/trainer.h"
 #include "tests/network/network_test_util.h"
 
@@ -154,7 +155,7 @@ TEST(Resume, FactorsOfFeaturesAreTheRunsOwn) {
   const Trainer first(fresh_job(config, samples));
   Trainer second(fresh_job(config, make_data(spec)));
   const auto factors = [](const Trainer& trainer) {
-    const auto all = trainer.network().feature_scale().factors();
+    const auto all = scale_of(trainer.network()).factors();
     return std::vector<float>(all.begin(), all.end());
   };
   EXPECT_NE(factors(first), factors(second));

@@ -8,10 +8,10 @@
 #include <set>
 #include <vector>
 
+#include "engine/loop/schedule.h"
 #include "engine/network/feature_shards.h"
 #include "engine/network/optimizer.h"
 #include "engine/network/row_groups.h"
-#include "engine/training/schedule.h"
 #include "tests/network/network_test_util.h"
 
 namespace slide::test {

@@ -11,6 +11,7 @@
 #include "engine/base/rng.h"
 #include "engine/features/label_sums.h"
 #include "engine/training/trainer.h"
+#include "engine/wide/wide_path.h"
 #include "tests/network/network_test_util.h"
 
 namespace slide {
@@ -162,7 +163,7 @@ TEST(OutputStart, BiasesAndWideWeightsStartAtItsShare) {
     const double length = share > 0 ? share * fitted.scale : 2.0;
     const double bias = share > 0 ? share * (fitted.prior * odds + fitted.offset) : config.loss.prior * odds;
     for (std::uint32_t label = 0; label < kLabels; ++label) {
-      const auto& wide = output.wide()->storage();
+      const auto& wide = wide_of(output)->storage();
       double square = 0.0;
       for (std::uint64_t i = wide.offsets[label]; i < wide.offsets[label + 1]; ++i)
         square += double(wide.weights[i]) * wide.weights[i];

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/base/rng.h"
-#include "engine/features/block_features.h"
+#include "engine/network/block_features.h"
 #include "engine/wide/wide_candidates.h"
 #include "engine/wide/wide_path.h"
 #include "engine/wide/wide_postings.h"
@@ -97,8 +97,8 @@ TEST_P(SmallWeights, BlocksGetTheSameScoresByNeuronAndByFeature) {
     const std::vector<std::uint32_t> ids = some_neurons(3);
     const auto scores = [&](const WidePath& wide) {
       AlignedArray<float> z(2 * ids.size() * lanes);
-      WideHits hits;
-      WideScratch scratch;
+      TermHits hits;
+      TermScratch scratch;
       wide.forward(features, ids, lanes, z.data(), hits, scratch);
       const WidePostings postings(wide, ids, kSmallFeatures);
       WidePostings::Walk walk;

@@ -96,8 +96,8 @@ class WideBlock : public testing::TestWithParam<std::size_t> {
   WidePath wide_;
   std::vector<SparseRow> rows_;
   BlockFeatures features_;
-  WideHits hits_;
-  WideScratch working_;
+  TermHits hits_;
+  TermScratch working_;
   const std::vector<std::uint32_t> ids_ = {3, 0, 11, 7, 5};
 };
 

@@ -1,6 +1,6 @@
 // Where the training loop takes its samples from: the door for other kinds of data than labelled rows.
 //
-// Immutable once built; const methods are safe from any thread, with one Block per thread.
+// One loop has one source; const methods are safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,16 @@ class SampleSource {
 
   // Clears the block and fills it with the rows, labels and weights of `some` of the samples, as `network`
   // takes them. A function of its arguments: `epoch` counts from 1.
+  // Different blocks may be filled concurrently.
   virtual void fill(const Network& network, std::span<const std::uint32_t> some, std::uint64_t epoch,
-                    Block& block) const = 0;
+                    Block& block) = 0;
+
+  // Whether samples mask neurons of the output layer (Block::left_out).
+  virtual bool masks() const { return false; }
+  // Reserves memory for `blocks` blocks of up to `feature_entries` features, numbered from 0.
+  virtual void reserve(std::size_t blocks, std::size_t feature_entries) {
+    static_cast<void>(blocks), static_cast<void>(feature_entries);
+  }
 
  protected:
   explicit SampleSource(std::vector<std::uint32_t> samples) : samples_(std::move(samples)) {}
@@ -42,7 +50,7 @@ class RowSource final : public SampleSource {
   RowSource(Dataset rows, const std::string& origin);
 
   void fill(const Network& network, std::span<const std::uint32_t> some, std::uint64_t epoch,
-            Block& block) const override;
+            Block& block) override;
 
  private:
   Dataset rows_;

@@ -1,4 +1,4 @@
-#include "engine/training/sample_source.h"
+#include "engine/loop/sample_source.h"
 
 #include <utility>
 
@@ -28,7 +28,7 @@ RowSource::RowSource(Dataset rows, const std::string& origin)
     : SampleSource(labelled_rows(rows, origin)), rows_(std::move(rows)) {}
 
 void RowSource::fill(const Network& network, std::span<const std::uint32_t> some, std::uint64_t /*epoch*/,
-                     Block& block) const {
+                     Block& block) {
   block.clear_samples();
   for (const std::uint32_t sample : some) {
     network.add_crossed_sample(rows_, sample, block);

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "engine/base/byte_io.h"
+#include "engine/loop/schedule.h"
 #include "engine/network/network_training.h"
-#include "engine/training/schedule.h"
 
 namespace slide {
 

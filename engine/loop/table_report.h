@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "engine/training/reports.h"
+#include "engine/loop/reports.h"
 
 namespace slide {
 

@@ -1,4 +1,4 @@
-#include "engine/training/training_loop.h"
+#include "engine/loop/training_loop.h"
 
 #include <algorithm>
 #include <chrono>
@@ -8,7 +8,7 @@
 #include "datasets/shuffle.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
-#include "engine/training/table_report.h"
+#include "engine/loop/table_report.h"
 
 namespace slide {
 
@@ -18,7 +18,7 @@ TrainingLoop::TrainingLoop(LoopStart start, const Dataset& sizes)
     : network_(std::move(start.network)),
       training_(network_, sizes,
                 {start.batch_samples > 0 ? start.batch_samples : config().train.batch_size,
-                 step_shape(config().train, start.threads).shards, start.threads},
+                 step_shape(config().train, start.threads).shards, start.threads, start.source->masks()},
                 start.cluster),
       source_(std::move(start.source)),
       label_weights_(std::move(start.label_weights)),
@@ -29,6 +29,7 @@ TrainingLoop::TrainingLoop(LoopStart start, const Dataset& sizes)
       optimizer_(config().optimizer),
       tables_(network_, !start.continued),
       steps_(StepPlan::of(config().train, (order_.size() + batch_ - 1) / batch_, start.steps_before)) {
+  source_->reserve(training_.blocks(), training_.bounds().feature_entries);
   if (start.optimizer) training_.set_optimizer_state(*std::move(start.optimizer));
 }
 

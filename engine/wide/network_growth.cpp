@@ -1,4 +1,4 @@
-#include "engine/network/network_growth.h"
+#include "engine/wide/network_growth.h"
 
 #include <algorithm>
 #include <memory>
@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "engine/base/parallel.h"
+#include "engine/features/feature_transform.h"
 #include "engine/kernels/kernels.h"
-#include "engine/wide/output_start.h"
+#include "engine/wide/network_start.h"
+#include "engine/wide/wide_path.h"
 
 namespace slide {
 
@@ -36,7 +38,7 @@ IdGrowth with_pairs(IdGrowth features, std::size_t pairs) {
 
 // Of all matrices, in the order of Network::matrices().
 std::vector<MatrixGrowth> growth_of(const Network& from, const Growth& growth) {
-  const IdGrowth inputs = with_pairs(growth.features, from.feature_crosses().size());
+  const IdGrowth inputs = with_pairs(growth.features, crosses_of(from).size());
   const auto same = [](std::size_t count) { return IdGrowth::behind(count, count); };
   std::vector<MatrixGrowth> all;
   if (from.input()) {
@@ -103,11 +105,11 @@ MatrixState grown_state(const MatrixState& from, const Parameters& matrix, const
 void grow_output(const Network& from, const GrownShape& to, int threads, OptimizerState* state,
                  Network& network) {
   const OutputSamples by =
-      output_samples(network.config(), network.feature_scale(), to.more.raw, to.shape.labels, threads);
+      output_samples(network.config(), scale_of(network), to.more.raw, to.shape.labels, threads);
   const ItemWeights* const items = by.items ? &*by.items : nullptr;
   const DataShape more = shape_of(by.samples);
   const OutputStart start =
-      output_start(network.config(), network.feature_scale(), by.samples, more, threads, items);
+      output_start(network.config(), scale_of(network), by.samples, more, threads, items);
   const std::vector<std::uint32_t>& was = to.growth.labels.was;
   if (network.config().loss.kind == LossKind::kSigmoid) {
     for (std::size_t i = 0; i < std::min(was.size(), to.shape.labels); ++i) {
@@ -120,11 +122,10 @@ void grow_output(const Network& from, const GrownShape& to, int threads, Optimiz
   if (!network.wide()) return;
   AlignedArray<float> sums;
   if (state != nullptr) sums = std::move(state->wide);
-  const WidePath::More added{by.samples, network.feature_scale(), start.scale, to.shape.label_frequencies,
-                             items};
-  network.output().set_wide(std::make_unique<WidePath>(
-      WidePath::grown(*from.output().wide(), network.output().config(), to.growth, added, threads, sums)));
-  const std::size_t weights = network.output().wide()->weights();
+  const WidePath::More added{by.samples, scale_of(network), start.scale, to.shape.label_frequencies, items};
+  network.output().set_term(std::make_unique<WidePath>(
+      WidePath::grown(*wide_of(from.output()), network.output().config(), to.growth, added, threads, sums)));
+  const std::size_t weights = network.output().term()->weights();
   if (state != nullptr) state->wide = sums.size() == weights ? std::move(sums) : AlignedArray<float>(weights);
 }
 
@@ -146,9 +147,10 @@ Network grown(const Network& from, const Config& config, const GrownShape& to, i
     }
   }
   if (state != nullptr) state->matrices = std::move(remembered.matrices);
-  network.set_feature_crosses(to.more.crosses);
-  network.set_feature_scale(from.feature_scale().grown(
-      to.growth.features, to.more.raw, to.shape.samples + to.more.raw.label_texts(), config.data.idf_power));
+  set_crosses(network, to.more.crosses);
+  set_scale(network,
+            scale_of(from).grown(to.growth.features, to.more.raw,
+                                 to.shape.samples + to.more.raw.label_texts(), config.data.idf_power));
   grow_output(from, to, threads, state, network);
   return network;
 }

@@ -1,4 +1,4 @@
-#include "engine/training/table_schedule.h"
+#include "engine/loop/table_schedule.h"
 
 namespace slide {
 

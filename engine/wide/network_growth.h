@@ -4,6 +4,7 @@
 
 #include "datasets/dataset.h"
 #include "engine/features/growth.h"
+#include "engine/features/training_rows.h"
 #include "engine/network/network.h"
 #include "engine/network/optimizer_state.h"
 
@@ -16,7 +17,7 @@ struct GrownShape {
   const TrainingRows& more;  // new samples with the pairs there were, under today's numbers
 };
 
-// The same parameters, factors and wide path, without tables, and what is new as Network::start() has it from
+// The same parameters, factors and wide path, without tables, and what is new as start_network() has it from
 // the new samples. `config` may differ from the network's in what changes neither sizes nor meaning of the
 // parameters. `state`, what the optimizer remembers of `from`, becomes that of the copy; nullptr where nobody
 // knows. The network must be whole: no process shares it.

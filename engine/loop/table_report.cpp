@@ -1,4 +1,4 @@
-#include "engine/training/table_report.h"
+#include "engine/loop/table_report.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "engine/features/block_features.h"
+#include "engine/network/block_features.h"
 
 #include <algorithm>
 #include <bit>

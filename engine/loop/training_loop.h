@@ -18,21 +18,21 @@
 
 #include "engine/base/byte_io.h"
 #include "engine/base/phases.h"
+#include "engine/loop/early_stopping.h"
+#include "engine/loop/reports.h"
+#include "engine/loop/sample_source.h"
+#include "engine/loop/step_plan.h"
+#include "engine/loop/table_schedule.h"
 #include "engine/network/network.h"
 #include "engine/network/network_training.h"
 #include "engine/network/optimizer.h"
-#include "engine/training/early_stopping.h"
-#include "engine/training/reports.h"
-#include "engine/training/sample_source.h"
-#include "engine/training/step_plan.h"
-#include "engine/training/table_schedule.h"
 
 namespace slide {
 
 // What a loop begins with.
 struct LoopStart {
   Network network;                               // with its tables
-  std::unique_ptr<const SampleSource> source;    // not null
+  std::unique_ptr<SampleSource> source;          // not null
   std::vector<float> label_weights = {};         // by label; empty: all 1
   bool continued = false;                        // the network was trained before,
   std::uint64_t steps_before = 0;                // in so many steps,
@@ -102,7 +102,7 @@ class TrainingLoop {
 
   Network network_;
   NetworkTraining training_;
-  std::unique_ptr<const SampleSource> source_;
+  std::unique_ptr<SampleSource> source_;
   std::vector<float> label_weights_;
   Cluster* cluster_;
   int threads_;

@@ -1,12 +1,14 @@
-#include "engine/network/memory_plan.h"
+#include "engine/training/memory_plan.h"
 
 #include <algorithm>
 
 #include "engine/features/feature_weight_learning.h"
+#include "engine/features/item_draw.h"
 #include "engine/features/neighbours.h"
 #include "engine/network/network_training.h"
 #include "engine/network/optimizer_state.h"
 #include "engine/network/parameters.h"
+#include "engine/wide/network_start.h"
 #include "engine/wide/wide_bounds.h"
 #include "engine/wide/wide_postings.h"
 
@@ -90,6 +92,7 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
                        const BlockBounds& all_bounds, int threads) {
   const NetworkShape shape = network_shape(config, features, parts, all_bounds.dense);
   BlockBounds bounds = all_bounds;
+  bounds.masks = config.data.kind == DataKind::kInteractions;
   if (!parts.complete()) {
     const double share = double(parts.own_neurons().count) / double(parts.neuron_ends.back());
     bounds.label_features = static_cast<std::size_t>(double(bounds.label_features) * share);
@@ -123,6 +126,11 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
                                    double(shape.features), threads);
   }
   plan.step = NetworkTraining::bytes_of(config, shape, bounds, step_shape(config.train, threads));
+  if (bounds.masks) {
+    const std::size_t blocks =
+        (config.train.batch_size + config.train.block_size - 1) / config.train.block_size;
+    plan.step += double(blocks * DrawnRoom::bytes_of(bounds.feature_entries));
+  }
   if (config.data.label_weights.wanted()) plan.step += double(parts.neuron_ends.back()) * sizeof(float);
   return plan;
 }

@@ -1,0 +1,120 @@
+#include "engine/wide/network_start.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "engine/base/parallel.h"
+#include "engine/features/feature_transform.h"
+#include "engine/features/item_draw.h"
+#include "engine/network/feature_shards.h"
+#include "engine/wide/wide_path.h"
+
+namespace slide {
+
+namespace {
+
+// Of users' items, for the first weights and biases: with few, many pairs of items never come apart.
+constexpr std::size_t kStartDraws = 2;
+
+constexpr std::size_t kCooccurrence = 128;  // that an item is regressed on where there are many
+
+// Where users have few items, those that two items have in common are few, and the penalty is less.
+ItemWeights item_weights(double penalty, const Dataset& train, std::size_t items, int threads) {
+  const double many = std::clamp(items_of_user(train) / kItemsOfUser, 0.01, 1.0);
+  const double own = penalty * std::sqrt(many);
+  return items <= kMaxRidgeItems ? ridge_of_items(train, own, threads)
+                                 : ridge_of_cooccurring(train, own, kCooccurrence, threads);
+}
+
+bool regresses_items(const Config& config) {
+  const LayerConfig& output = config.layers.back();
+  return config.data.kind == DataKind::kInteractions && output.wide && output.wide_ridge > 0;
+}
+
+// Of the features of the input layer that each thread updates: where its shards end, or nearly so.
+std::vector<std::size_t> feature_ends(const Dataset& train, const Network& network, int threads) {
+  const auto runs = static_cast<std::uint32_t>(Indices::stretches(threads));
+  const FeatureShards owners(train, network.parts().own_features(), network.config().train.batch_size, runs);
+  std::vector<std::size_t> ends;
+  for (std::uint32_t run = 0; run < runs; ++run) ends.push_back(owners.end(run));
+  return ends;
+}
+
+// First biases of a one-vs-all output layer, patterns and first weights of its wide path.
+void start_output(const Dataset& train, const DataShape& shape, int threads, Cluster* cluster,
+                  const ItemWeights* items, Network& network) {
+  const Config& config = network.config();
+  Layer& output = network.output();
+  OutputStart start;  // three numbers from all labels: one process is enough to fit them
+  if (cluster == nullptr || cluster->rank() == 0)
+    start = output_start(config, scale_of(network), train, shape, threads, items);
+  if (cluster != nullptr) cluster->broadcast(std::as_writable_bytes(std::span(&start, 1)), 0);
+  const Slice own = network.parts().own_neurons();
+  if (config.loss.kind == LossKind::kSigmoid) {
+    for (std::size_t i = own.first; i < std::min(own.end(), shape.label_frequencies.size()); ++i) {
+      const double bias = start.offset + start.prior * log_odds(shape.label_frequencies[i], shape.samples);
+      *output.bias().row(i - own.first) = static_cast<float>(bias);
+    }
+  }
+  if (!network.wide()) return;
+  if (items != nullptr) {
+    return output.set_term(
+        std::make_unique<WidePath>(output.config(), *items, own.first, own.count, start.scale, threads));
+  }
+  const Dataset mine = own.count == network.labels() ? train : train.with_labels(own.first, own.count);
+  output.set_term(std::make_unique<WidePath>(output.config(), start.scale, mine, output.size(), threads,
+                                             scale_of(network)));
+}
+
+}  // namespace
+
+Network start_network(const Config& config, const TrainingRows& train, const DataShape& shape, int threads,
+                      Cluster* cluster) {
+  const std::size_t rank = cluster == nullptr ? 0 : static_cast<std::size_t>(cluster->rank());
+  const std::size_t ranks = cluster == nullptr ? 1 : static_cast<std::size_t>(cluster->size());
+  Network network(config, shape,
+                  parts_for(config, train.crossed, output_neurons(config, shape), rank, ranks));
+  network.initialise(
+      threads, network.input() ? feature_ends(train.crossed, network, threads) : std::vector<std::size_t>());
+  network.set_transform(std::make_shared<const FeatureTransform>(
+      train.crosses, FeatureScale(train.raw, config.data.idf_power, config.data.normalize)));
+  const OutputSamples from = output_samples(config, scale_of(network), train.raw, shape.labels, threads);
+  start_output(from.samples, config.data.kind == DataKind::kInteractions ? shape_of(from.samples) : shape,
+               threads, cluster, from.items ? &*from.items : nullptr, network);
+  network.rebuild_index(1, threads);
+  return network;
+}
+
+OutputSamples output_samples(const Config& config, const FeatureScale& scale, const Dataset& train,
+                             std::size_t labels, int threads) {
+  if (config.data.kind != DataKind::kInteractions) return {train, std::nullopt};
+  OutputSamples from{
+      drawn_samples({config.data.mask, config.data.normalize, config.train.seed, 0}, train, kStartDraws),
+      std::nullopt};
+  if (regresses_items(config) && !scale.active())
+    from.items = item_weights(config.layers.back().wide_ridge, train, labels, threads);
+  return from;
+}
+
+double bytes_of_item_weights(const Config& config, std::size_t items, double pairs, int threads) {
+  if (!regresses_items(config)) return 0;
+  return items <= kMaxRidgeItems ? bytes_of_ridge(items)
+                                 : bytes_of_sparse_ridge(items, pairs, kCooccurrence, threads);
+}
+
+OutputStart output_start(const Config& config, const FeatureScale& scale, const Dataset& train,
+                         const DataShape& shape, int threads, const ItemWeights* items) {
+  const LayerConfig& layer = config.layers.back();
+  if (layer.wide && layer.wide_fit > 0 && config.loss.kind == LossKind::kSigmoid) {
+    const bool all = layer.kind == LayerKind::kDense || layer.logq_correction;
+    const auto fitted = fit_output_start(train, shape.label_frequencies, scale,
+                                         all ? double(shape.labels) : double(layer.uniform),
+                                         config.train.seed, threads, items);
+    const double share = layer.wide_fit;
+    if (fitted) return {share * fitted->scale, share * fitted->prior, share * fitted->offset};
+  }
+  return {layer.wide_scale, config.loss.prior, 0.0};
+}
+
+}  // namespace slide
