@@ -1,10 +1,11 @@
 #include "engine/inference/candidate_scorer.h"
-#include "engine/wide/wide_path.h"
 
 #include <algorithm>
 #include <bit>
 #include <functional>
 #include <numeric>
+
+#include "engine/wide/wide_path.h"
 
 namespace slide {
 
@@ -102,7 +103,7 @@ void CandidateScorer::score_sample(std::size_t b, std::size_t s, PredictionBatch
 
 // Lists the distinct candidates of a sample without those scored for every sample: first the labels with kNN
 // votes, in order of votes, then neurons from tables and from the linear term.
-void CandidateScorer::find_candidates(std::size_t b, std::size_t s, const SparseRow& row,
+void CandidateScorer::find_candidates(std::size_t b, std::size_t s, const SparseRow& /*row*/,
                                       PredictionBatch& batch, Scratch& scratch) const {
   const std::size_t i = batch.sample(b, s);
   if (search_) {
