@@ -1,7 +1,8 @@
 #include "engine/inference/full_scorer.h"
-#include "engine/wide/wide_path.h"
 
 #include <numeric>
+
+#include "engine/wide/wide_path.h"
 
 namespace slide {
 
