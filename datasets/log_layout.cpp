@@ -9,6 +9,7 @@
 
 #include "datasets/line_chunks.h"
 #include "datasets/log_decision.h"
+#include "datasets/log_look.h"
 #include "datasets/log_survey.h"
 #include "datasets/row_parser.h"
 #include "engine/base/error.h"
@@ -228,6 +229,7 @@ bool has_log_head(std::string_view text) {
 LogLayouts find_log_layouts(std::span<const TextSource> sources, const ReadOptions& options,
                             std::optional<KnownLog> known, std::size_t chunk_bytes) {
   LogLayouts found;
+  for (const TextSource& source : sources) refuse_json_log(source);
   std::vector<std::optional<LogLayout>> heads;
   const LogLayout* named = nullptr;
   for (const TextSource& source : sources) heads.push_back(layout_of_head(source.text, options.log));
@@ -253,6 +255,10 @@ LogLayouts find_log_layouts(std::span<const TextSource> sources, const ReadOptio
     found.parts.push_back(heads[part].value_or(plain));
     found.parts.back().head_bytes = sources[part].text.size() - bodies[part].text.size();
   }
+  const std::string_view head = sources.front().text.substr(0, found.parts.front().head_bytes);
+  std::string joined = joined_items_warning(bodies.front(), found.parts.front(),
+                                            static_cast<std::size_t>(std::ranges::count(head, '\n')));
+  if (!joined.empty()) found.warnings.push_back(std::move(joined));
   return found;
 }
 
