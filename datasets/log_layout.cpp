@@ -111,7 +111,10 @@ std::optional<LogLayout> layout_of_names(const Names& names, const LogOptions& l
 
 // A first line that names a user and no item, as of a list, or one that `columns` cannot mean.
 bool is_other_head(std::string_view line, const LogOptions& log) {
-  std::string_view rest = line;
+  std::string blanks(line);  // between the fields, whatever parts them
+  std::ranges::replace_if(
+      blanks, [](char c) { return c == ';' || c == '|'; }, ' ');
+  std::string_view rest = blanks;
   std::string first(take_field(rest));
   std::erase(first, '"');
   const bool has_digit = std::ranges::any_of(first, [](char c) { return c >= '0' && c <= '9'; });
