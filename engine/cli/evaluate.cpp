@@ -147,7 +147,7 @@ TruthOptions reading_of(const EvaluateCommand& command) {
   for (const std::string& set : command.set) {
     if (std::ranges::none_of(kMeant, [&](std::string_view key) { return set.starts_with(key); })) {
       fail_input(
-          "--set {}: only keys of [data] that say how a file is read have a meaning here: text, labels, "
+          "--set {}: only keys that say how a file is read have a meaning here: data.text, labels, "
           "label_separator, format, kind, log, user, item, weight, time and known",
           set);
     }

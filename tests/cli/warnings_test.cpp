@@ -137,30 +137,30 @@ TEST_F(WarningsTest, JsonOfOtherForms) {
   write("within.json",
         "{\"articles\":[\n{\"text\":\"red\",\"tags\":[\"a\"]},\n{\"text\":\"blue\",\"tags\":[\"b\"]}]}\n");
   expect_refused(train_on("within.json", columns_), {"within.json:1:", "line of its own", "jq -c"});
-  write("s.tsv", "a\tred ball\nb\tblue ball\n");
+  write("t.tsv", "a\tred ball\nb\tblue ball\n");
   write("labels.json", "{\"uid\": \"a\", \"title\": \"Red things\"}\n");
-  expect_refused(train_on("s.tsv", {"--set", "data.label_text=labels.json"}),
+  expect_refused(train_on("t.tsv", {"--set", "data.label_text=labels.json"}),
                  {"labels.json:1:1: ", "JSON", "NAME<TAB>text"});
 }
 
 TEST_F(WarningsTest, SeparatorsOfLabelsBeforeATab) {
-  write("s.tsv", "music;dance\tthe violin\nnature\tbirds\nmusic\tviolin\ndance; nature\tthe birds\n");
+  write("t.tsv", "music;dance\tthe violin\nnature\tbirds\nmusic\tviolin\ndance; nature\tthe birds\n");
   const Strings set = {"--set", "data.label_separator=;"};
-  const Outcome done = train_on("s.tsv", set);
+  const Outcome done = train_on("t.tsv", set);
   ASSERT_EQ(done.code, 0) << done.err;
   EXPECT_EQ(done.err, "");
   EXPECT_NE(done.out.find("4 samples, 5 features, 3 labels"), std::string::npos) << done.out;
-  EXPECT_EQ(json(slide_.run({"test", "r", "s.tsv", "--k", "3", "--json"}))["recall_at_3"], 1);
-  const Outcome predicted = slide_.run({"predict", "r", "s.tsv", "--k", "3"});
+  EXPECT_EQ(json(slide_.run({"test", "r", "t.tsv", "--k", "3", "--json"}))["recall_at_3"], 1);
+  const Outcome predicted = slide_.run({"predict", "r", "t.tsv", "--k", "3"});
   write("s.txt", predicted.out);
   EXPECT_EQ(
-      json(slide_.run(Strings{"evaluate", "s.txt", "s.tsv", "--k", "3", "--json"} + set))["recall_at_3"], 1);
-  ASSERT_EQ(slide_.run(Strings{"convert", "s.tsv", "o.ft"} + set).code, 0);
+      json(slide_.run(Strings{"evaluate", "s.txt", "t.tsv", "--k", "3", "--json"} + set))["recall_at_3"], 1);
+  ASSERT_EQ(slide_.run(Strings{"convert", "t.tsv", "o.ft"} + set).code, 0);
   EXPECT_TRUE(file("o.ft").starts_with("__label__music __label__dance the violin\n")) << file("o.ft");
-  ASSERT_EQ(slide_.run(Strings{"convert", "s.tsv", "o.xmc", "--set", "text.min_count=1"} + set).code, 0);
+  ASSERT_EQ(slide_.run(Strings{"convert", "t.tsv", "o.xmc", "--set", "text.min_count=1"} + set).code, 0);
   EXPECT_TRUE(file("o.xmc").starts_with("4 5 3\n")) << file("o.xmc");
   EXPECT_EQ(
-      json(slide_.run(Strings{"inspect", "s.tsv", "--json", "--set", "text.min_count=1"} + set))["labels"],
+      json(slide_.run(Strings{"inspect", "t.tsv", "--json", "--set", "text.min_count=1"} + set))["labels"],
       3);
   write("t.ft", "__label__a;b red ball\n__label__c blue ball\n");
   expect_refused(train_on("t.ft", set), {"data.label_separator", "t.ft"});
@@ -169,10 +169,10 @@ TEST_F(WarningsTest, SeparatorsOfLabelsBeforeATab) {
 }
 
 TEST_F(WarningsTest, BlankLinesAreNoSamplesButHaveAnswers) {
-  write("s.tsv", "music\tred violin\n\nart\tblue cat\n \n");
+  write("t.tsv", "music\tred violin\n\nart\tblue cat\n \n");
   write("t.svm", "1 0:1\n\n# a comment\n1,2 1:1\n\n");
   write("t.csv", "text,tags\nred violin,music\n\nblue cat,art\n\n");
-  for (const std::string name : {"s.tsv", "t.svm", "t.csv"}) {
+  for (const std::string name : {"t.tsv", "t.svm", "t.csv"}) {
     const Strings more = name == "t.csv" ? columns_ : Strings();
     ASSERT_EQ(train_on(name, more).code, 0) << name;
     const Json tested = json(slide_.run({"test", "r", name, "--k", "1", "--json"}));
@@ -228,8 +228,8 @@ TEST_F(WarningsTest, FirstLinesOfAnyLength) {
   for (int i = 1; i < 9000; ++i) labels += fmt::format(",label{:05}", i);
   for (int i = 0; i < 20; ++i) text += fmt::format("label{:05}\tword w{}\n", i, i);
   const std::string whole = labels + "\tbig word\n" + text;
-  write("s.tsv", whole);
-  EXPECT_NE(json(slide_.run({"inspect", "s.tsv", "--json", "--set", "text.min_count=1"}))["labels"], nullptr);
+  write("t.tsv", whole);
+  EXPECT_NE(json(slide_.run({"inspect", "t.tsv", "--json", "--set", "text.min_count=1"}))["labels"], nullptr);
   write("equals.tsv", "a=b," + whole);  // no configuration
   EXPECT_EQ(slide_.run({"inspect", "equals.tsv", "--set", "text.min_count=1"}).code, 0);
   std::string head = "id,text,tags";
@@ -244,24 +244,24 @@ TEST_F(WarningsTest, FirstLinesOfAnyLength) {
 }
 
 TEST_F(WarningsTest, WordsThatWouldBecomeLabels) {
-  write("s.tsv", "rock music,x\tblue sky __label__evil word\na\tb __label\n");
-  expect_refused(slide_.run({"convert", "s.tsv", "o.ft"}), {"t.tsv:1:1: ", "__label__evil"});
+  write("t.tsv", "rock music,x\tblue sky __label__evil word\na\tb __label\n");
+  expect_refused(slide_.run({"convert", "t.tsv", "o.ft"}), {"t.tsv:1:1: ", "__label__evil"});
   EXPECT_FALSE(exists("o.ft"));
-  ASSERT_EQ(slide_.run({"convert", "s.tsv", "o.tsv"}).code, 0);
-  EXPECT_EQ(file("o.tsv"), file("s.tsv"));
+  ASSERT_EQ(slide_.run({"convert", "t.tsv", "o.tsv"}).code, 0);
+  EXPECT_EQ(file("o.tsv"), file("t.tsv"));
   write("t.csv", "text,tags\nblue sky,__label__x\n");
   expect_refused(slide_.run(Strings{"convert", "t.csv", "o2.tsv"} + columns_), {"t.csv:2:1: ", "__label__x"});
 }
 
 TEST_F(WarningsTest, MeasuresOfNothing) {
-  write("s.tsv", "a\tred ball\nb\tblue ball\na\tred cat\n");
+  write("t.tsv", "a\tred ball\nb\tblue ball\na\tred cat\n");
   write("other.tsv", "x\tred ball\ny\tblue ball\n");
   write("none.tsv", "\tred ball\n\tblue ball\n");
-  const Outcome trained = train_on("s.tsv", {"--test", "other.tsv"});
+  const Outcome trained = train_on("t.tsv", {"--test", "other.tsv"});
   EXPECT_NE(trained.err.find("other.tsv: no sample has a label that the model knows"), std::string::npos)
       << trained.err;
-  ASSERT_EQ(train_on("s.tsv").err, "");
-  EXPECT_EQ(slide_.run({"test", "r", "s.tsv"}).err, "");
+  ASSERT_EQ(train_on("t.tsv").err, "");
+  EXPECT_EQ(slide_.run({"test", "r", "t.tsv"}).err, "");
   EXPECT_NE(slide_.run({"test", "r", "other.tsv"}).err.find("no sample has a label that the model knows"),
             std::string::npos);
   EXPECT_NE(slide_.run({"test", "r", "none.tsv"}).err.find("none.tsv: no sample has a label,"),
