@@ -263,6 +263,7 @@ void print_data_look(const DataLook& look) {
         look.dense > 0 ? fmt::format(", and {} dense columns", grouped(look.dense)) : "",
         look.featureless > 0 ? fmt::format("; {} samples have none", grouped(look.featureless)) : "");
   if (look.groups > 0) print("groups             {}\n", grouped(look.groups));
+  if (!look.first_time.empty()) print("times              {} to {}\n", look.first_time, look.last_time);
   if (look.times > 0) print("times              {} different ones\n", grouped(look.times));
   print("looks wrong        {}\n",
         look.warnings.empty()

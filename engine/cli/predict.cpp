@@ -106,6 +106,8 @@ class Answers {
     }
   }
 
+  const LabelNames& names() const { return names_; }
+
   // Writes the collected scores.
   void write_table(std::size_t labels) { table_.write(command_.out, labels); }
 
@@ -293,6 +295,7 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
   BadRows bad;
   Unknown unknown;
   Warnings warnings(command.strict);
+  if (!answers.names().warning().empty()) warnings.add({answers.names().warning()});
   try {
     input.for_each_part([&](const RowPart& part) {
       warnings.add(part.warnings);
@@ -304,7 +307,9 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
     throw;
   }
   if (!command.out.empty() && cluster.rank() == 0) answers.write_table(model.network.labels());
-  const std::string left_out = told(unknown, command.data == "-" ? kStandardInput : command.data, 0, false);
+  const std::string left_out =
+      told(unknown, command.data == "-" ? kStandardInput : command.data, 0,
+           model.config.data.kind == DataKind::kInteractions ? FeatureKind::kItems : FeatureKind::kNumbers);
   if (!left_out.empty()) tell({left_out});
   bad.end();
 }

@@ -128,7 +128,7 @@ void run_test(const TestCommand& command, Cluster& cluster) {
   warnings.add(result.report);
   BadRows bad;
   bad.add(result.report);
-  const std::string unknown = told(result.unknown, origin, result.samples, model.text != nullptr);
+  const std::string unknown = told(result.unknown, origin, result.samples, feature_kind(model.text.get()));
   if (!unknown.empty()) tell({unknown});
   const Details details = details_of(command, model, result, options);
   if (!command.measures.per_label.empty() && cluster.rank() == 0)

@@ -63,7 +63,7 @@ void print_data(const DataConfig& config, const RunData& data, double seconds) {
   for (const std::string& note : data.notes) print("{}\n", note);
   if (data.test) {
     const Unknown unknown = count_unknown(*data.test, data.test_report, data.train.label_count());
-    const std::string line = told(unknown, config.test, data.test->size(), data.text != nullptr);
+    const std::string line = told(unknown, config.test, data.test->size(), feature_kind(data.text.get()));
     if (!line.empty()) print("{}\n", line);
   }
   print("loaded in {:.2f} s\n", seconds);

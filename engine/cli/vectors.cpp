@@ -61,7 +61,8 @@ void write_samples(const VectorsCommand& command, const Model& model, Cluster& c
     unknown.features += part.unknown_features;
   });
   writer.finish();
-  const std::string left_out = told(unknown, command.data == "-" ? kStandardInput : command.data, 0, false);
+  const std::string left_out =
+      told(unknown, command.data == "-" ? kStandardInput : command.data, 0, FeatureKind::kNumbers);
   if (!left_out.empty()) tell({left_out});
   bad.end();
 }

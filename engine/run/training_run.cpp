@@ -51,6 +51,19 @@ TrainingStart start_of(const Trainer& trainer, int threads) {
   return start;
 }
 
+// A run that has not finished may have a model already, as after a kill at its very end; it must be its own.
+void require_own_model(const RunFolder& folder, const Config& config) {
+  if (!fs::exists(folder.model())) return;
+  try {
+    return check_same_config(load_model(folder.model()).config, config, folder.model());
+  } catch (const InputError&) {  // told below
+  }
+  fail_input(
+      "{}: a model is here that this run did not write, and that it would replace; move it elsewhere, then "
+      "resume",
+      folder.model());
+}
+
 // A finished run must have a valid model.
 void require_model(const RunFolder& folder) {
   try {
@@ -99,6 +112,7 @@ TrainingRun::TrainingRun(Resume, fs::path folder, std::optional<std::uint32_t> t
     finished_ = folder_.is_finished();
     if (finished_ && leads()) require_model(folder_);
   }
+  if (!finished_ && leads()) require_own_model(folder_, config_);
   used_ = config_;
   if (threads) used_.train.threads = *threads;
   threads_ = own_threads(static_cast<int>(used_.train.threads), cluster_);

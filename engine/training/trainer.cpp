@@ -22,14 +22,13 @@ using Clock = std::chrono::steady_clock;
 std::vector<std::uint32_t> labelled_samples(const Dataset& data, const DataConfig& config) {
   const bool users = config.kind == DataKind::kInteractions;
   std::vector<std::uint32_t> samples;
-  for (std::size_t i = 0; i < data.size(); ++i) {
+  if (users) samples = users_to_draw(data);
+  for (std::size_t i = 0; !users && i < data.size(); ++i) {
     if (!data.weights().empty() && data.weights()[i] == 0) continue;  // a text of a label that does not count
-    if (users ? can_hide(data, i) : !data.labels(i).empty()) samples.push_back(static_cast<std::uint32_t>(i));
+    if (!data.labels(i).empty()) samples.push_back(static_cast<std::uint32_t>(i));
   }
-  if (samples.empty() && users) {
-    fail_input("{}: no user has two items or more, of which one could be hidden; give a larger log",
-               shown_path(config.train));
-  }
+  if (samples.empty() && users)
+    fail_input("{}: no user has an item that counts; give a larger log", shown_path(config.train));
   if (samples.empty()) {
     fail_input(
         "{}: no training sample has a label; give data with labels, which stand first in a line of text",

@@ -156,7 +156,8 @@ class Trainer {
   const DataShape& shape() const { return shape_; }
   // What it trains on, with what it learnt of it before the first step.
   const TrainingRows& rows() const { return rows_; }
-  // Training samples skipped for want of a label, of interactions those with less than two items.
+  // Training samples skipped for want of a label, of interactions those with less than two items, unless all
+  // have.
   std::size_t unlabelled() const { return unlabelled_; }
   std::size_t labelled() const { return labelled_.size() - texts_; }  // training samples of an epoch,
   std::size_t texts() const { return texts_; }                        // and texts of labels beside them
