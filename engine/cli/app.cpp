@@ -38,12 +38,11 @@ int fail(int code, std::string_view message) {
   return code;
 }
 
-// The same for an error that all processes of a launcher have: only rank 0 prints it. The others wait, since
-// the launcher ends all processes when one has ended.
+// The same for an error that all processes of a launcher may have: rank 0 prints it and ends, whereupon the
+// launcher ends the others. They wait for that, then print it: rank 0 may run another command.
 int fail_together(int code, std::string_view message) {
-  if (launched_processes() == 1 || launched_rank() == 0) return fail(code, message);
-  std::this_thread::sleep_for(std::chrono::seconds(2));
-  return code;
+  if (launched_processes() != 1 && launched_rank() != 0) std::this_thread::sleep_for(std::chrono::seconds(2));
+  return fail(code, message);
 }
 
 // Commands that all processes run together, and one that rank 0 runs for all; other commands would run in

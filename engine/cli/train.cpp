@@ -329,7 +329,7 @@ void go_on(const TrainCommand& command, Cluster& cluster, std::optional<StopSign
 }
 
 void run_train(const TrainCommand& command) {
-  run_together([&](Cluster& cluster) {
+  run_together(command.resume.empty() ? "train" : "train --resume", [&](Cluster& cluster) {
     if (command.quiet) be_quiet();
     go_on_without_output();
     std::optional<StopSignal> signals(last_words(command, cluster));

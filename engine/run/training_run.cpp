@@ -16,6 +16,7 @@
 #include "engine/run/model_file.h"
 #include "engine/run/ranks.h"
 #include "engine/run/require_memory.h"
+#include "engine/run/shared_folder.h"
 
 namespace slide {
 
@@ -86,6 +87,7 @@ TrainingRun TrainingRun::resume(fs::path folder, std::optional<std::uint32_t> th
 
 TrainingRun::TrainingRun(Resume, fs::path folder, std::optional<std::uint32_t> threads, Cluster* cluster)
     : folder_(std::move(folder)), cluster_(cluster != nullptr && cluster->size() > 1 ? cluster : nullptr) {
+  if (cluster_ != nullptr) require_shared_folder(*cluster_, folder_.name(), false);
   if (!fs::exists(folder_.config())) {
     fail_input("{}: there is no run to go on with, it has no config.toml; name the folder given with --out",
                folder_.name());
@@ -110,9 +112,13 @@ void TrainingRun::require_free_folder(bool replace) {
 
 RunResult TrainingRun::train(const RunObserver& observer) {
   if (leads()) folder_.claim();
+  if (cluster_ != nullptr) {
+    require_same_config(*cluster_, config_);
+    require_shared_folder(*cluster_, folder_.name(), true);
+  }
   const RunData data = load(observer);
   if (cluster_ != nullptr) {
-    require_same_run(*cluster_, config_, data);
+    require_same_data(*cluster_, data);
     if (data.test || validation_) require_shared_evaluation(config_);
   }
   if (saved_) check_data(data);
