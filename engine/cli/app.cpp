@@ -1,5 +1,6 @@
 #include "engine/cli/app.h"
 
+#include <malloc.h>
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
@@ -144,6 +145,10 @@ int run(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);  // print() and sockets report the error instead
   name_lost_files(kExitFailed);
   signal(SIGXFSZ, SIG_IGN);  // exceeding a file size limit (ulimit -f) is an error like a full disk
+  // What is freed goes back at once, from all threads: glibc would raise its threshold of mapped memory to
+  // 32 MB, and keep the rest in an arena of each thread.
+  mallopt(M_MMAP_THRESHOLD, 128 << 10);
+  mallopt(M_TRIM_THRESHOLD, 128 << 10);
   hold_spare_memory();
   try {
     return parse_and_execute(argc, argv);

@@ -122,10 +122,14 @@ RunResult TrainingRun::train(const RunObserver& observer) {
     if (data.test || validation_) require_shared_evaluation(config_);
   }
   if (saved_) check_data(data);
-  require_memory(plan_least(config_, data.train, threads_, cluster_), cluster_);
+  const MemoryPlan least = plan_least(config_, data.train, threads_, cluster_);
+  require_memory(least, cluster_);
   TrainingRows rows = rows_of(data);
-  const MemoryPlan needed = plan_run(config_, rows, threads_, cluster_);
+  const std::size_t evaluated =
+      std::max(data.test ? data.test->size() : 0, validation_ ? validation_->size() : 0);
+  MemoryPlan needed = plan_run(config_, rows, threads_, evaluated, cluster_);
   require_memory(needed, cluster_);
+  needed.search = least.search;  // for the log
   Trainer trainer = make_trainer(data, std::move(rows));
   init_.reset();
   TrainingStart start = start_of(trainer, threads_);
@@ -245,7 +249,9 @@ void TrainingRun::begin(Trainer& trainer, const RunData& data, const MemoryPlan&
 
 RunStart TrainingRun::log_start(const Trainer& trainer, const RunData& data, const MemoryPlan& plan) const {
   const DataShape& shape = trainer.shape();
-  const double data_bytes = bytes_of(data.train) + (data.test ? bytes_of(*data.test) : 0.0) +
+  const Dataset& crossed = trainer.crossed_rows();
+  const double rows = crossed.feature_entries() == data.train.feature_entries() ? 0.0 : bytes_of(crossed);
+  const double data_bytes = bytes_of(data.train) + rows + (data.test ? bytes_of(*data.test) : 0.0) +
                             (validation_ ? bytes_of(*validation_) : 0.0);
   return {trainer.labelled(),
           data.test ? data.test->size() : 0,
@@ -258,7 +264,8 @@ RunStart TrainingRun::log_start(const Trainer& trainer, const RunData& data, con
           plan,
           trainer.label_groups(),
           validation_ ? validation_->size() : 0,
-          validation_by_};
+          validation_by_,
+          threads_};
 }
 
 // Trains; returns false where the observer stopped it, after saving a checkpoint.

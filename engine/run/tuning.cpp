@@ -75,7 +75,7 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
   }
   fit_to_features(data.train, training);
   const auto require = [&](const Config& config, const TrainingRows& rows) {
-    require_memory(plan_run(config, rows, threads, cluster), cluster);
+    require_memory(plan_run(config, rows, threads, rows.raw.samples(), cluster), cluster);
   };
   require_memory(plan_least(training, data.train, threads, cluster), cluster);
   require(training, TrainingRows(training, data.train, threads));
