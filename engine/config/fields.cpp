@@ -282,8 +282,7 @@ std::vector<Field> layer_fields(LayerConfig& c) {
       {"lsh", count(c.lsh, 0, kMax31), "sampled: neurons from the hash tables for each block of samples."},
       {"uniform", count(c.uniform, 0, kMax31), "sampled: neurons drawn uniformly for each block."},
       {"frequency", count(c.frequency, 0, kMax31),
-       "sampled, last layer only: neurons drawn by label frequency for each block; at most 65536, or the "
-       "labels."},
+       "sampled, last layer only: neurons drawn by label frequency for each block."},
       {"logq_correction", flag(c.logq_correction),
        "sampled: drawn negatives stand for all neurons that were not drawn."},
       {"logq_power", real(c.logq_power, closed(0, 1)),
