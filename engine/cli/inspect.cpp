@@ -144,6 +144,7 @@ BlockBounds bounds_of(const Model& model) {
     bounds.samples = neighbours->samples();
     bounds.all_features = neighbours->storage().features.size();
     bounds.all_labels = neighbours->storage().labels.size();
+    bounds.all_shared = bounds.all_features;
   }
   return bounds;
 }
@@ -240,7 +241,7 @@ Sizes sizes_of_data(const Config& config, int threads) {
   const TrainingRows rows = fits ? TrainingRows(config, data.train, resolve_threads(threads)) : data.train;
   return {data.train.feature_count(),
           data.train.label_count(),
-          slide::bounds_of(rows, config.train.block_size),
+          slide::bounds_of(rows, config.train.block_size, config.layers.back().wide_features),
           false,
           data.train.samples(),
           rows.crosses.size(),

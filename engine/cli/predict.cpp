@@ -283,12 +283,24 @@ void answer(const RowPart& part, bool skip_bad, Answers& answers, BadRows& bad) 
   throw InputError(part.faults.front());
 }
 
+// What processes that predict together must have in common besides model and data.
+std::string options_of(const PredictCommand& command) {
+  const ModelUse& use = command.use;
+  const auto choice = [](const auto& chosen) { return chosen ? static_cast<int>(*chosen) : -1; };
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", command.data == "-", command.k.value_or(0),
+                     command.threshold.has_value(), command.threshold.value_or(0), command.scores,
+                     command.out.empty(), choice(use.inference), choice(use.format), use.keep_known,
+                     command.skip_bad, command.json);
+}
+
 void run_predict(const PredictCommand& command, Cluster& cluster) {
+  require_same_options(cluster, options_of(command));
   const int threads = own_threads(command.use.threads, &cluster);
   const auto pinning = pinned(command.pin, threads, &cluster);
   check_outputs(std::array{OutputFile{"--out", command.out}},
                 std::array{command.model, command.data, command.labels});
   Model model = open_model(command.model, command.use, &cluster);
+  require_same_file(cluster, model);
   tell(model.notes);
   const SampleInput input(model, command.use, command.data, cluster);
   Answers answers(model, command, cluster, threads, input.comes_in_pieces());
@@ -298,10 +310,12 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
   if (!answers.names().warning().empty()) warnings.add({answers.names().warning()});
   try {
     input.for_each_part([&](const RowPart& part) {
+      require_same_rows(cluster, &part.rows);
       warnings.add(part.warnings);
       answer(part, command.skip_bad, answers, bad);
       unknown.features += part.unknown_features;
     });
+    require_same_rows(cluster, nullptr);
   } catch (const Ended& end) {  // standard output is closed
     if (cluster.size() > 1) cluster.abort(end.code);
     throw;
@@ -368,7 +382,9 @@ void add_predict(CLI::App& app, Action& action) {
   add_threads(*sub, command->use.threads);
   add_pin(*sub, command->pin);
   sub->callback([command, &action] {
-    action = [command] { run_together([&](Cluster& cluster) { run_predict(*command, cluster); }); };
+    action = [command] {
+      run_together("predict", [&](Cluster& cluster) { run_predict(*command, cluster); });
+    };
   });
 }
 

@@ -139,7 +139,9 @@ void add_vectors(CLI::App& app, Action& action) {
   add_strict(*sub, command->strict);
   add_threads(*sub, command->use.threads);
   sub->callback([command, &action] {
-    action = [command] { run_together([&](Cluster& cluster) { run_vectors(*command, cluster); }); };
+    action = [command] {
+      run_together("vectors", [&](Cluster& cluster) { run_vectors(*command, cluster); });
+    };
   });
 }
 

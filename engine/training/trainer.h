@@ -161,6 +161,7 @@ class Trainer {
   std::size_t unlabelled() const { return unlabelled_; }
   std::size_t labelled() const { return labelled_.size() - texts_; }  // training samples of an epoch,
   std::size_t texts() const { return texts_; }                        // and texts of labels beside them
+  const Dataset& crossed_rows() const { return rows_.crossed; }       // training rows with feature crosses
   Cluster* cluster() const { return cluster_; }                       // of several processes, else nullptr
   const LabelGroups& label_groups() const { return *groups_; }
   std::size_t batch_samples() const { return batch_; }  // samples in a full step
