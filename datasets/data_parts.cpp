@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -58,9 +57,11 @@ std::vector<std::string> parts_of(const std::string& path) {
 
 std::vector<std::string> named_parts(const std::string& path) {
   std::vector<std::string> parts;
-  std::istringstream lines(path);
-  for (std::string line; std::getline(lines, line, kBetweenParts);) {
-    if (!line.empty()) parts.push_back(line);
+  // No std::getline(): where memory fails, it ends as if the list did.
+  for (std::string_view rest = path; !rest.empty();) {
+    const std::string_view part = rest.substr(0, rest.find(kBetweenParts));
+    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    if (!part.empty()) parts.emplace_back(part);
   }
   if (parts.empty()) parts.emplace_back();
   return parts;

@@ -176,6 +176,16 @@ void add_measure_warnings(const Dataset& samples, std::uint64_t labels, bool log
                   shown_path(path), what));
 }
 
+void add_log_warnings(const Dataset& train, const std::string& path, ReadReport& report) {
+  for (std::size_t user = 0; user < train.size(); ++user) {
+    if (train.features(user).ids.size() > 1) return;
+  }
+  report.add_warning(
+      fmt::format("{}: no user has two items, so that only how many users have each item is learnt; check "
+                  "that its users are where they are read",
+                  shown_path(path)));
+}
+
 void add_label_warnings(const Dataset& train, const std::string& path, ReadReport& report) {
   if (!report.warnings.empty()) return;
   std::size_t labels = 0;

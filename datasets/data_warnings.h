@@ -26,6 +26,10 @@ std::string encoding_warning(std::string_view text, const std::string& origin,
 // warning that may be the reason.
 void add_label_warnings(const Dataset& train, const std::string& path, ReadReport& report);
 
+// The same of a log of interactions without a user of two items, of which nothing but the number of users per
+// item is learnt.
+void add_log_warnings(const Dataset& train, const std::string& path, ReadReport& report);
+
 // The same of samples to measure a model of `labels` labels by: that there is nothing to measure, because
 // none has a label, or none of those that the model has. `log`: of interactions.
 void add_measure_warnings(const Dataset& samples, std::uint64_t labels, bool log, const std::string& path,

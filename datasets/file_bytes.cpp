@@ -110,13 +110,18 @@ FileBytes::FileBytes(const std::string& path, Way way) {
     mapped_ = {};
     read_ = {};
   }
-  refuse_wide(path);
+  refuse_foreign_text(path);
 }
 
-// No file that is read begins with the mark of UTF-16, but text that cannot be.
-void FileBytes::refuse_wide(const std::string& path) const {
+// No file that is read begins with the mark of UTF-16, but text that cannot be; nor does text have lines of
+// CR.
+void FileBytes::refuse_foreign_text(const std::string& path) const {
   if (const auto wide = marked_wide_encoding(text()))
     fail_input("{}:1:1: this is {}", path, in_wide_encoding(*wide));
+  if (has_lines_of_cr(text()))
+    fail_input(
+        "{}:1:1: its lines end in CR alone, and would be one; store it with line feeds (tr '\\r' '\\n')",
+        path);
 }
 
 std::string_view FileBytes::text() const {

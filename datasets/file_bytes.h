@@ -35,7 +35,7 @@ class FileBytes {
  private:
   void open_whole(const std::string& path, bool map);
   void unpack_to_disk(const std::string& path);
-  void refuse_wide(const std::string& path) const;
+  void refuse_foreign_text(const std::string& path) const;
   std::string_view all() const;
 
   MappedFile mapped_;

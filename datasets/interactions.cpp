@@ -11,6 +11,7 @@
 #include "datasets/read_report.h"
 #include "datasets/row_parser.h"
 #include "datasets/tokenizer.h"
+#include "datasets/unknown_labels.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 
@@ -57,11 +58,14 @@ std::vector<std::uint32_t> by_name(std::span<const std::string_view> users) {
   return order;
 }
 
-// Model id by item of the log.
-std::vector<std::uint32_t> ids_of(const InteractionLog& log, const TextModel& items) {
+// Model id by item of the log; of items that the model does not know, a number behind its own, or kUnknown.
+std::vector<std::uint32_t> ids_of(const InteractionLog& log, const TextModel& items, UnknownLabels* unknown) {
   std::vector<std::uint32_t> ids;
   ids.reserve(log.items().size());
-  for (const std::string_view name : log.items()) ids.push_back(items.label_id(name).value_or(kUnknown));
+  for (const std::string_view name : log.items()) {
+    const auto id = items.label_id(name);
+    ids.push_back(id ? *id : unknown == nullptr ? kUnknown : items.label_count() + unknown->number(name));
+  }
   return ids;
 }
 
@@ -70,10 +74,13 @@ class LogRows {
  public:
   LogRows(InteractionLog& log, const TextModel& items, const ReadOptions& options)
       : log_(log),
-        ids_(ids_of(log, items)),
+        ids_(ids_of(log, items, options.unknown_labels)),
+        known_ids_(items.label_count()),
+        numbers_unknown_(options.unknown_labels != nullptr),
         normalize_(options.normalize),
         in_order_(options.log.in_order),
         sizes_(log.users().size()),
+        unknown_(numbers_unknown_ ? log.users().size() : 0),
         newest_(log.users().size(), kUnknown) {
     if (options.log.rows_by_name) {
       order_ = by_name(log.users());
@@ -87,28 +94,35 @@ class LogRows {
   // The users in the order of their rows.
   std::span<const std::uint32_t> order() const { return order_; }
 
-  // Makes the rows of a run: what they take, and how many of their items the model does not know.
-  CsrCounts make(std::size_t run, std::uint64_t& unknown) {
+  // Makes the rows of a run: what they take, how many of their items the model does not know, their times.
+  CsrCounts make(std::size_t run, std::uint64_t& unknown, LogTimes& times) {
     CsrCounts counts;
+    const bool timed = log_.layouts().has_times();
     for_each(run, [&](std::size_t user) {
+      for (const Entry& entry : log_.entries(user)) {
+        if (timed) times.add(entry.time);
+      }
       make_row(user, unknown);
-      counts += {1, sizes_[user], sizes_[user], 0};
+      counts += {1, sizes_[user], labels_of(user), 0};
     });
     return counts;
   }
 
   // Once they are made.
   void store(std::size_t run, const CsrCounts& before, const CsrRoom& room) const {
-    std::size_t at = 0, number = 0;
+    std::size_t at = 0, label = 0, number = 0;
     for_each(run, [&](std::size_t user) {
       float* const values = room.feature_values + at;
       for (const Entry& entry : log_.entries(user).first(sizes_[user])) {
-        room.feature_ids[at] = room.label_ids[at] = entry.item;
+        room.feature_ids[at] = room.label_ids[label++] = entry.item;
         room.feature_values[at++] = entry.weight;
       }
+      const std::size_t unknown = labels_of(user) - sizes_[user];
+      for (const Entry& entry : log_.entries(user).subspan(sizes_[user], unknown))
+        room.label_ids[label++] = entry.item;
       if (normalize_) scale_to_unit_length(values, sizes_[user]);
       room.feature_ends[number] = before.features + at;
-      room.label_ends[number++] = before.labels + at;
+      room.label_ends[number++] = before.labels + label;
     });
   }
 
@@ -130,32 +144,46 @@ class LogRows {
     return log_.items()[entry.item] > log_.items()[than.item];
   }
 
-  // The known items of a user, by ascending id.
+  std::size_t labels_of(std::size_t user) const {
+    return sizes_[user] + (numbers_unknown_ ? unknown_[user] : 0);
+  }
+
+  // The known items of a user, by ascending id, and behind them the unknown ones that have numbers.
   void make_row(std::size_t user, std::uint64_t& unknown) {
     const std::span<Entry> entries = log_.entries_to_order(user);
     const Entry* last = nullptr;
     for (const Entry& entry : entries) {
-      if (ids_[entry.item] != kUnknown && (last == nullptr || is_newer(entry, *last))) last = &entry;
+      if (ids_[entry.item] < known_ids_ && (last == nullptr || is_newer(entry, *last))) last = &entry;
     }
     if (last != nullptr) newest_[user] = ids_[last->item];
     std::size_t known = 0, unknown_from = entries.size();
     while (known < unknown_from) {
       const std::uint32_t id = ids_[entries[known].item];
-      if (id == kUnknown) {
+      if (id >= known_ids_) {
         std::swap(entries[known], entries[--unknown_from]);
       } else {
         entries[known++].item = id;
       }
     }
     sizes_[user] = each_item_once(entries.first(known));
-    unknown += each_item_once(entries.subspan(known));
+    const std::span<Entry> others = entries.subspan(known);
+    if (numbers_unknown_) {
+      for (Entry& entry : others) entry.item = ids_[entry.item];
+      unknown_[user] = each_item_once(others);
+      std::ranges::copy(others.first(unknown_[user]), entries.begin() + std::ptrdiff_t(sizes_[user]));
+    } else {
+      unknown += each_item_once(others);
+    }
   }
 
   InteractionLog& log_;
   std::vector<std::uint32_t> ids_;
+  std::uint32_t known_ids_;  // all that the model knows are below
+  bool numbers_unknown_;
   bool normalize_, in_order_;
   std::vector<std::uint32_t> order_;
   std::vector<std::size_t> sizes_;     // of rows, by user
+  std::vector<std::size_t> unknown_;   // items of the user behind these, where they have numbers
   std::vector<std::uint32_t> newest_;  // by user, kUnknown where there is none
 };
 
@@ -260,8 +288,11 @@ CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel
                                                 std::max<std::size_t>(rows.runs(), 1)));
   std::vector<CsrCounts> counts(rows.runs());
   std::vector<std::uint64_t> unknown(rows.runs());
+  std::vector<LogTimes> times(rows.runs());
   parallel_for(rows.runs(), threads,
-               [&](std::size_t run, int) { counts[run] = rows.make(run, unknown[run]); });
+               [&](std::size_t run, int) { counts[run] = rows.make(run, unknown[run], times[run]); });
+  LogTimes all_times;
+  for (const LogTimes& of_run : times) all_times.add(of_run);
   std::vector<CsrCounts> bases(rows.runs() + 1);
   for (std::size_t run = 0; run < rows.runs(); ++run) {
     bases[run + 1] = bases[run];
@@ -275,13 +306,21 @@ CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel
   if (options.users != nullptr) {
     for (const std::uint32_t user : rows.order()) options.users->add(log.users()[user], rows.newest(user));
     options.users->set_log(known_of(log), options.log.in_order || log.layouts().has_times());
+    options.users->set_times(all_times);
     options.users->finish();
   }
   if (options.report != nullptr) {
     *options.report = log.report();
     options.report->unknown_features = std::accumulate(unknown.begin(), unknown.end(), std::uint64_t{0});
+    if (all_times.mixes_units())
+      options.report->add_warning(fmt::format(
+          "{}: some times are seconds and others thousandths or less, so that the newest cannot be "
+          "told; write all in one unit",
+          sources.front().origin));
   }
-  return {items.feature_count(), items.label_count(), items.feature_count(), items.label_count()};
+  const std::size_t more = options.unknown_labels != nullptr ? options.unknown_labels->size() : 0;
+  const auto labels = items.label_count() + static_cast<std::uint32_t>(more);
+  return {items.feature_count(), labels, items.feature_count(), labels};
 }
 
 }  // namespace slide

@@ -45,6 +45,9 @@ class LogUsers {
   // How its lines hold items.
   const KnownLog& log() const { return log_; }
   void set_log(const KnownLog& log, bool knows_newest) { log_ = log, knows_newest_ = knows_newest; }
+  // When its interactions were; empty of a log without times.
+  const LogTimes& times() const { return times_; }
+  void set_times(const LogTimes& times) { times_ = times; }
 
   std::size_t size() const { return names_.size(); }
   std::string_view name(std::size_t row) const { return names_[row]; }
@@ -56,6 +59,7 @@ class LogUsers {
   std::vector<std::optional<std::uint32_t>> newest_;
   std::unordered_map<std::string_view, std::uint32_t> rows_;
   KnownLog log_;
+  LogTimes times_;
   bool knows_newest_ = false;
 };
 
@@ -86,7 +90,8 @@ std::shared_ptr<const TextModel> learn_items_of(std::span<const std::string> fil
                                                 bool spill, const TextModel* before = nullptr);
 
 // Writes the users of a log to `sink`, with the ids of `items`; unknown items are ignored, and a user may be
-// left without items. options.users (may be nullptr) receives the users of the rows. Throws InputError.
+// left without items. With options.unknown_labels, unknown items are labels, and no features, too.
+// options.users (may be nullptr) receives the users of the rows. Throws InputError.
 CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel& items,
                             const ReadOptions& options, CsrSink& sink,
                             std::size_t chunk_bytes = kDefaultChunkBytes);

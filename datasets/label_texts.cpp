@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "datasets/data_warnings.h"
 #include "datasets/detect.h"
 #include "datasets/join_rows.h"
 #include "datasets/labelled_line.h"
@@ -106,6 +107,7 @@ LabelTexts::LabelTexts(const std::string& path) {
   for (std::size_t number = 1; !rest.empty(); ++number)
     lines_.push_back(line_of_label(take_line(rest), path, number));
   if (lines_.empty()) fail_input("{}:1: the file is empty; write 'NAME<TAB>text' for each label", path);
+  warning_ = encoding_warning(file_->text(), path);
 }
 
 LabelTextRows label_text_rows(const LabelTexts& texts, const TextModel& names, bool normalize) {

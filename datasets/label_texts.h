@@ -36,6 +36,8 @@ class LabelTexts {
     for (std::size_t label = 0; label < labels.size(); ++label) use(labels[label], labels[label]);
   }
   bool are_names() const { return file_ == nullptr; }
+  // That the file is not UTF-8; else empty.
+  const std::string& warning() const { return warning_; }
   struct Line {
     std::string_view label, text;
   };
@@ -44,6 +46,7 @@ class LabelTexts {
  private:
   std::unique_ptr<const FileBytes> file_;
   std::vector<Line> lines_;
+  std::string warning_;
 };
 
 // Rows of label texts, in label order, and counts of unusable ones.

@@ -9,6 +9,7 @@
 
 #include "datasets/line_chunks.h"
 #include "datasets/log_decision.h"
+#include "datasets/log_look.h"
 #include "datasets/log_survey.h"
 #include "datasets/row_parser.h"
 #include "engine/base/error.h"
@@ -110,7 +111,10 @@ std::optional<LogLayout> layout_of_names(const Names& names, const LogOptions& l
 
 // A first line that names a user and no item, as of a list, or one that `columns` cannot mean.
 bool is_other_head(std::string_view line, const LogOptions& log) {
-  std::string_view rest = line;
+  std::string blanks(line);  // between the fields, whatever parts them
+  std::ranges::replace_if(
+      blanks, [](char c) { return c == ';' || c == '|'; }, ' ');
+  std::string_view rest = blanks;
   std::string first(take_field(rest));
   std::erase(first, '"');
   const bool has_digit = std::ranges::any_of(first, [](char c) { return c >= '0' && c <= '9'; });
@@ -228,6 +232,7 @@ bool has_log_head(std::string_view text) {
 LogLayouts find_log_layouts(std::span<const TextSource> sources, const ReadOptions& options,
                             std::optional<KnownLog> known, std::size_t chunk_bytes) {
   LogLayouts found;
+  for (const TextSource& source : sources) refuse_json_log(source);
   std::vector<std::optional<LogLayout>> heads;
   const LogLayout* named = nullptr;
   for (const TextSource& source : sources) heads.push_back(layout_of_head(source.text, options.log));
@@ -253,6 +258,10 @@ LogLayouts find_log_layouts(std::span<const TextSource> sources, const ReadOptio
     found.parts.push_back(heads[part].value_or(plain));
     found.parts.back().head_bytes = sources[part].text.size() - bodies[part].text.size();
   }
+  const std::string_view head = sources.front().text.substr(0, found.parts.front().head_bytes);
+  std::string joined = joined_items_warning(bodies.front(), found.parts.front(),
+                                            static_cast<std::size_t>(std::ranges::count(head, '\n')));
+  if (!joined.empty()) found.warnings.push_back(std::move(joined));
   return found;
 }
 

@@ -107,6 +107,17 @@ std::optional<std::string_view> wide_encoding(std::string_view text) {
   return std::nullopt;
 }
 
+bool has_lines_of_cr(std::string_view text) {
+  constexpr std::size_t kLookedAt = std::size_t{1} << 16;
+  const std::string_view head = text.substr(0, kLookedAt);
+  if (head.find('\n') != std::string_view::npos) return false;
+  const std::size_t first = head.find('\r');
+  if (first == std::string_view::npos || head.find_first_not_of("\r \t", first) == std::string_view::npos)
+    return false;
+  const auto is_control = [](char c) { return c >= 0 && c < ' ' && c != '\t' && c != '\r'; };
+  return std::ranges::none_of(head, is_control) && text.find('\n') == std::string_view::npos;
+}
+
 std::string in_wide_encoding(std::string_view encoding) {
   return fmt::format("text in {}; store it as UTF-8 (iconv -f {} -t UTF-8)", encoding, encoding);
 }

@@ -21,6 +21,9 @@ std::string looks_like_encoding(std::string_view text, std::size_t at);
 std::optional<std::string_view> wide_encoding(std::string_view text);
 // The same by the mark alone.
 std::optional<std::string_view> marked_wide_encoding(std::string_view text);
+// Whether this is text of several lines that end in CR alone. Without a line feed in the first 64 KiB, looks
+// at all of it.
+bool has_lines_of_cr(std::string_view text);
 // "text in UTF-16; ..." for a message that says what a file is.
 std::string in_wide_encoding(std::string_view encoding);
 

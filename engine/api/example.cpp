@@ -28,7 +28,7 @@ int main() {
   )");
   api::Callbacks callbacks;
   callbacks.epoch = [](const api::EpochSummary& e) { std::printf("epoch %u  loss %.4f\n", e.epoch, e.loss); };
-  api::train(config, data, callbacks).save("example.slide");
+  api::train(config, data, callbacks).save("example.slide", true);
 
   const api::Model model = api::Model::load("example.slide");
   api::PredictOptions options;

@@ -14,9 +14,11 @@
 #include <vector>
 
 #include "datasets/dataset.h"
+#include "datasets/text_model.h"
 #include "datasets/unknown_labels.h"
 #include "engine/base/error.h"
 #include "engine/config/config.h"
+#include "engine/run/known_users.h"
 #include "engine/run/model_file.h"
 #include "engine/training/trainer.h"
 
@@ -42,7 +44,16 @@ struct Data::Impl {
   DatasetView view;
   std::shared_ptr<const void> storage;
   std::size_t copied_bytes = 0;
-  std::vector<std::string> warnings = {};  // of a file
+  std::vector<std::string> warnings = {};           // of a file
+  std::shared_ptr<const NameList> users = nullptr;  // of the samples, or nullptr
+};
+
+struct KnownUsers::Impl {
+  Impl(std::shared_ptr<const Model::Impl> model, const std::string& path);
+
+  std::shared_ptr<const Model::Impl> model;
+  std::string path;
+  slide::KnownUsers users;
 };
 
 struct Model::Impl {

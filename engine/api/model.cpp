@@ -9,6 +9,7 @@
 #include "engine/inference/candidate_scorer.h"
 #include "engine/inference/inference.h"
 #include "engine/inference/reaching.h"
+#include "engine/run/model_input.h"
 #include "engine/run/model_use.h"
 
 namespace slide::api {
@@ -47,8 +48,10 @@ Model Model::load(const std::string& path, bool with_optimizer) {
   return guarded([&] { return Internals::make(load_model(path, wanted)); });
 }
 
-void Model::save(const std::string& path) const {
+void Model::save(const std::string& path, bool force) const {
   guarded([&] {
+    if (!force && looks_like_model(path))
+      fail_input("{}: a model lies there; give force to replace it, or another name", path);
     impl_->build_tables(0);  // the file stores their seeds
     const slide::Model& model = impl_->model;
     const OptimizerState* optimizer = model.optimizer ? &*model.optimizer : nullptr;
@@ -203,6 +206,28 @@ Predictions Predictor::predict_reaching(const Data& data, float threshold) const
   });
 }
 
+namespace {
+
+// Of interactions, what a sample has is not predicted: labels must be others.
+void check_labels_apart(const slide::Model& model, const Dataset& rows) {
+  if (model.config.data.kind != DataKind::kInteractions) return;
+  bool labelled = false;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto labels = rows.labels(i);
+    const auto known = std::ranges::subrange(
+        labels.begin(), std::ranges::lower_bound(labels, std::uint32_t(model.network.labels())));
+    labelled = labelled || !known.empty();
+    if (!std::ranges::includes(rows.features(i).ids, known)) return;
+  }
+  if (!labelled) return;
+  fail_input(
+      "all labels are items that the samples have, which predictions leave out; read the log to measure by "
+      "with "
+      "KnownUsers::held_out(), in Python with slide.read(..., known=...)");
+}
+
+}  // namespace
+
 Measures evaluate(const Model& model, const Data& data, const std::vector<std::uint32_t>& ks, int threads) {
   return guarded([&] {
     const Model::Impl& impl = *Internals::of(model);
@@ -211,8 +236,9 @@ Measures evaluate(const Model& model, const Data& data, const std::vector<std::u
     options.k = *std::max_element(ranks.begin(), ranks.end());
     if (options.mode == slide::Inference::kLsh) impl.build_asked_tables(threads);
     const slide::Predictor predictor(impl.model.trained(), options);
-    const Metrics metrics = slide::evaluate(
-        predictor, scaled_rows(Internals::of(data), impl.model.config.data), ranks, propensities(impl.model));
+    const Dataset rows = scaled_rows(Internals::of(data), impl.model.config.data);
+    check_labels_apart(impl.model, rows);
+    const Metrics metrics = slide::evaluate(predictor, rows, ranks, propensities(impl.model));
     return measures_of(metrics);
   });
 }

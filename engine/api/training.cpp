@@ -89,7 +89,8 @@ Model train_on(const slide::Config& stated, RunData data, const Callbacks& callb
   const int threads = resolve_threads(static_cast<int>(config.train.threads));
   require_memory(plan_least(config, data.train, threads));
   TrainingRows rows(config, data.train, threads);
-  require_memory(plan_run(config, rows, threads));
+  const std::size_t evaluated = std::max(tested ? data.test->size() : 0, validation ? validation->size() : 0);
+  require_memory(plan_run(config, rows, threads, evaluated));
   Trainer trainer({config,
                    std::move(rows),
                    FreshStart(),
@@ -132,7 +133,7 @@ Model continue_training_on(const Model::Impl& impl, const Data& data, std::uint3
               model.shape.features, model.shape.labels);
   const int threads = resolve_threads(static_cast<int>(used.train.threads));
   TrainingRows rows = continued_rows(model, more, nullptr, threads);
-  require_memory(plan_run(used, rows, threads));
+  require_memory(plan_run(used, rows, threads, 0));
   TrainedStart start = start_continued(model, used, rows, nullptr, {}, threads);
   Trainer trainer({used, std::move(rows), ContinuedStart{std::move(start)}, threads});
   trainer.run(observer_of(callbacks, {}));

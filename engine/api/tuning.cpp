@@ -26,7 +26,7 @@ TuneResult tune_on(const slide::Config& stated, const Dataset& rows, const TuneO
   const int threads = resolve_threads(static_cast<int>(start.train.threads));
   slide::TuneOptions search;
   search.require_memory = [&](const slide::Config& config, const TrainingRows& trained) {
-    require_memory(plan_run(config, trained, threads));
+    require_memory(plan_run(config, trained, threads, trained.raw.samples()));
   };
   require_memory(plan_least(start, rows, threads));
   search.require_memory(start, TrainingRows(start, rows, threads));

@@ -1,8 +1,12 @@
 #include "engine/base/parallel.h"
 
 #include <omp.h>
+#include <pthread.h>
 
 #include <chrono>
+#include <cstring>
+
+#include "engine/base/error.h"
 
 namespace slide {
 
@@ -60,6 +64,47 @@ Team::Scope::Scope(Team* team) : before_(current_team) {
 }
 Team::Scope::~Scope() {
   current_team = before_;
+}
+
+namespace {
+
+thread_local int startable = 1;  // threads of the largest team that this thread was found to be able to start
+
+// Waits until its starter unlocks the gate.
+void* pass_gate(void* gate) {
+  auto* mutex = static_cast<pthread_mutex_t*>(gate);
+  pthread_mutex_lock(mutex);
+  pthread_mutex_unlock(mutex);
+  return nullptr;
+}
+
+// Starts `count` threads that exist at once, and joins them. Returns errno or 0.
+int try_threads(int count) {
+  std::vector<pthread_t> started;
+  started.reserve(static_cast<std::size_t>(count));
+  pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&gate);
+  int error = 0;
+  for (pthread_t thread; count-- > 0 && error == 0;) {
+    error = pthread_create(&thread, nullptr, pass_gate, &gate);
+    if (error == 0) started.push_back(thread);
+  }
+  pthread_mutex_unlock(&gate);
+  for (const pthread_t thread : started) pthread_join(thread, nullptr);
+  return error;
+}
+
+}  // namespace
+
+void require_threads(int threads) {
+  if (threads <= startable || omp_in_parallel() != 0) return;
+  if (const int error = try_threads(threads - 1); error != 0) {
+    fail_run(
+        "out of memory or processes: {} threads cannot be started ({}); set fewer threads, or raise the "
+        "limits (ulimit -v, ulimit -u)",
+        threads, std::strerror(error));
+  }
+  startable = threads;
 }
 
 namespace {

@@ -34,6 +34,11 @@ int team_size();
 // `requested` if positive, else available_threads().
 int resolve_threads(int requested);
 
+// Throws Error where the calling thread cannot start a team of `threads` threads, for want of memory or of
+// processes (ulimit -v and -u). The OpenMP runtime would end the program. Tries each number once, by starting
+// and joining so many threads; costs some 20 us a thread.
+void require_threads(int threads);
+
 // Keeps the first exception thrown by any thread of a team. Thread-safe.
 class ExceptionCarrier {
  public:
@@ -111,6 +116,7 @@ void with_team(int threads, F&& body) {
     body();
     return;
   }
+  require_threads(threads);
   Team team(threads);
   ExceptionCarrier carrier;
 #pragma omp parallel num_threads(threads)
@@ -135,6 +141,7 @@ void parallel_run(int threads, F&& body) {
     body(0);
     return;
   }
+  require_threads(threads);
   ExceptionCarrier carrier;
   if (Team* team = Team::current(); team != nullptr && team->threads() == threads) {
     struct Context {

@@ -1,5 +1,6 @@
 #include "engine/cli/app.h"
 
+#include <malloc.h>
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
@@ -38,12 +39,11 @@ int fail(int code, std::string_view message) {
   return code;
 }
 
-// The same for an error that all processes of a launcher have: only rank 0 prints it. The others wait, since
-// the launcher ends all processes when one has ended.
+// The same for an error that all processes of a launcher may have: rank 0 prints it and ends, whereupon the
+// launcher ends the others. They wait for that, then print it: rank 0 may run another command.
 int fail_together(int code, std::string_view message) {
-  if (launched_processes() == 1 || launched_rank() == 0) return fail(code, message);
-  std::this_thread::sleep_for(std::chrono::seconds(2));
-  return code;
+  if (launched_processes() != 1 && launched_rank() != 0) std::this_thread::sleep_for(std::chrono::seconds(2));
+  return fail(code, message);
 }
 
 // Commands that all processes run together, and one that rank 0 runs for all; other commands would run in
@@ -145,6 +145,10 @@ int run(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);  // print() and sockets report the error instead
   name_lost_files(kExitFailed);
   signal(SIGXFSZ, SIG_IGN);  // exceeding a file size limit (ulimit -f) is an error like a full disk
+  // What is freed goes back at once, from all threads: glibc would raise its threshold of mapped memory to
+  // 32 MB, and keep the rest in an arena of each thread.
+  mallopt(M_MMAP_THRESHOLD, 128 << 10);
+  mallopt(M_TRIM_THRESHOLD, 128 << 10);
   hold_spare_memory();
   try {
     return parse_and_execute(argc, argv);

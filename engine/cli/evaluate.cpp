@@ -36,6 +36,7 @@ struct EvaluateCommand {
   std::vector<double> weights;          // of the score files; empty: equal
   std::string labels;                   // names file of labels, or empty
   std::string train;                    // file with training labels, or empty
+  std::string known;                    // interactions: log of what users have, or empty: `train`
   std::string compare;                  // another file of scores, or empty
   std::vector<std::string> validation;  // comma-separated score files and their data, or empty
   std::optional<float> threshold;
@@ -110,17 +111,18 @@ void take_training(const EvaluateCommand& command, Evaluation& evaluation) {
     groups = std::make_shared<const LabelGroups>(evaluation.training);
   }
   evaluation.none.emplace(evaluation.ks, std::move(propensities), std::move(groups));
+  if (evaluation.rows.users != nullptr) evaluation.none->tell_first_hits();
 }
 
 // Sets the threshold from --threshold, or the best one on the validation samples.
 void take_threshold(const EvaluateCommand& command, Evaluation& evaluation) {
   evaluation.threshold = command.threshold;
   if (command.validation.empty()) return;
-  const Dataset truth = read_labels(command.validation[1], evaluation.reading, evaluation.index);
-  const ScoredRows rows = scored_rows(command.validation[1], evaluation.reading, truth.size());
-  const Dataset scores = read_ensemble_member(command, parted(command.validation[0]), rows, evaluation.index);
-  evaluation.threshold = best_threshold(scores, truth).threshold;
-  evaluation.validation = f1_at(scores, truth, *evaluation.threshold);
+  const Truth truth = read_truth(command.validation[1], evaluation.reading, evaluation.index);
+  const Dataset scores =
+      read_ensemble_member(command, parted(command.validation[0]), truth.rows, evaluation.index);
+  evaluation.threshold = best_threshold(scores, truth.labels).threshold;
+  evaluation.validation = f1_at(scores, truth.labels, *evaluation.threshold);
 }
 
 // Leaves these pairs out of scores and their order.
@@ -140,17 +142,21 @@ void leave_out(const LabelPairs& pairs, Dataset& scores, std::vector<std::uint32
 // How the data are read, by --format, --set and --threads.
 TruthOptions reading_of(const EvaluateCommand& command) {
   static constexpr std::array kMeant = {
-      "data.text=", "data.labels=", "data.label_separator=", "data.format="};
+      "data.text=", "data.labels=", "data.label_separator=", "data.format=", "data.kind=", "data.log=",
+      "data.user=", "data.item=",   "data.weight=",          "data.time=",   "data.known="};
   for (const std::string& set : command.set) {
     if (std::ranges::none_of(kMeant, [&](std::string_view key) { return set.starts_with(key); })) {
       fail_input(
-          "--set {}: only data.text, data.labels, data.label_separator and data.format have a meaning here",
+          "--set {}: only keys that say how a file is read have a meaning here: data.text, labels, "
+          "label_separator, format, kind, log, user, item, weight, time and known",
           set);
     }
   }
-  const DataConfig data = parse_config("", "the settings", command.set).data;
-  TruthOptions reading{command.format, {data.text, data.labels, data.label_separator, ""}, command.threads};
-  if (!reading.format && data.format != DataFormat::kAuto) reading.format = data.format;
+  TruthOptions reading = truth_options(parse_config("", "the settings", command.set).data);
+  if (command.format) reading.format = command.format;
+  if (!command.known.empty()) reading.known = command.known;
+  if (reading.known.empty()) reading.known = command.train;
+  reading.threads = command.threads;
   return reading;
 }
 
@@ -160,9 +166,12 @@ void read_all(const EvaluateCommand& command, Evaluation& evaluation) {
   evaluation.ks = each_once(command.measures.ks.empty() ? EvalConfig().k : command.measures.ks);
   evaluation.reading = reading_of(command);
   evaluation.reading.report = &evaluation.report;
-  evaluation.truth = read_labels(command.files.back(), evaluation.reading, evaluation.index);
-  add_measure_warnings(evaluation.truth, UINT64_MAX, false, command.files.back(), evaluation.report);
-  evaluation.rows = scored_rows(command.files.back(), evaluation.reading, evaluation.truth.size());
+  if (!evaluation.index.warning().empty()) evaluation.report.add_warning(evaluation.index.warning());
+  Truth truth = read_truth(command.files.back(), evaluation.reading, evaluation.index);
+  evaluation.truth = std::move(truth.labels);
+  evaluation.rows = std::move(truth.rows);
+  add_measure_warnings(evaluation.truth, UINT64_MAX, evaluation.rows.users != nullptr, command.files.back(),
+                       evaluation.report);
   take_training(command, evaluation);
   const std::vector<std::string> files(command.files.begin(), command.files.end() - 1);
   evaluation.scores =
@@ -289,7 +298,8 @@ void tell_resampled(const EvaluateCommand& command, Evaluation& evaluation, cons
 // The table of labels must not replace an input.
 void check_per_label(const EvaluateCommand& command) {
   std::vector<std::string> inputs = command.files;
-  inputs.insert(inputs.end(), {command.labels, command.train, command.compare, command.measures.filter});
+  inputs.insert(inputs.end(),
+                {command.labels, command.train, command.known, command.compare, command.measures.filter});
   if (!command.validation.empty()) {
     inputs.push_back(command.validation[1]);
     for (std::string& scores : parted(command.validation[0])) inputs.push_back(std::move(scores));
@@ -372,6 +382,9 @@ void add_evaluate(CLI::App& app, Action& action) {
   CLI::Option* train = sub->add_option("--train", command->train, "Data that the scores were learnt from");
   train->type_name("FILE");
   sub->get_option("--propensity")->needs(train);
+  sub->add_option("--known", command->known,
+                  "Interactions: what the users of DATA have already; default: that of --train")
+      ->type_name("FILE");
   add_thresholds(*sub, command);
   sub->add_option("--compare", command->compare, "Other scores of the same samples, to test the difference")
       ->type_name("SCORES");

@@ -145,6 +145,7 @@ BlockBounds bounds_of(const Model& model) {
     bounds.samples = neighbours->samples();
     bounds.all_features = neighbours->storage().features.size();
     bounds.all_labels = neighbours->storage().labels.size();
+    bounds.all_shared = bounds.all_features;
   }
   return bounds;
 }
@@ -241,7 +242,7 @@ Sizes sizes_of_data(const Config& config, int threads) {
   const TrainingRows rows = fits ? TrainingRows(config, data.train, resolve_threads(threads)) : data.train;
   return {data.train.feature_count(),
           data.train.label_count(),
-          slide::bounds_of(rows, config.train.block_size),
+          slide::bounds_of(rows, config.train.block_size, config.layers.back().wide_features),
           false,
           data.train.samples(),
           rows.crosses.size(),
@@ -264,6 +265,7 @@ void print_data_look(const DataLook& look) {
         look.dense > 0 ? fmt::format(", and {} dense columns", grouped(look.dense)) : "",
         look.featureless > 0 ? fmt::format("; {} samples have none", grouped(look.featureless)) : "");
   if (look.groups > 0) print("groups             {}\n", grouped(look.groups));
+  if (!look.first_time.empty()) print("times              {} to {}\n", look.first_time, look.last_time);
   if (look.times > 0) print("times              {} different ones\n", grouped(look.times));
   print("looks wrong        {}\n",
         look.warnings.empty()

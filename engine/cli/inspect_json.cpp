@@ -92,6 +92,8 @@ Json json_of(const DataLook& look) {
           {"featureless", look.featureless},
           {"groups", look.groups},
           {"times", look.times},
+          {"first_time", look.first_time.empty() ? Json() : Json(look.first_time)},
+          {"last_time", look.last_time.empty() ? Json() : Json(look.last_time)},
           {"warnings", look.warnings}};
 }
 

@@ -106,6 +106,8 @@ class Answers {
     }
   }
 
+  const LabelNames& names() const { return names_; }
+
   // Writes the collected scores.
   void write_table(std::size_t labels) { table_.write(command_.out, labels); }
 
@@ -281,30 +283,47 @@ void answer(const RowPart& part, bool skip_bad, Answers& answers, BadRows& bad) 
   throw InputError(part.faults.front());
 }
 
+// What processes that predict together must have in common besides model and data.
+std::string options_of(const PredictCommand& command) {
+  const ModelUse& use = command.use;
+  const auto choice = [](const auto& chosen) { return chosen ? static_cast<int>(*chosen) : -1; };
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", command.data == "-", command.k.value_or(0),
+                     command.threshold.has_value(), command.threshold.value_or(0), command.scores,
+                     command.out.empty(), choice(use.inference), choice(use.format), use.keep_known,
+                     command.skip_bad, command.json);
+}
+
 void run_predict(const PredictCommand& command, Cluster& cluster) {
+  require_same_options(cluster, options_of(command));
   const int threads = own_threads(command.use.threads, &cluster);
   const auto pinning = pinned(command.pin, threads, &cluster);
   check_outputs(std::array{OutputFile{"--out", command.out}},
                 std::array{command.model, command.data, command.labels});
   Model model = open_model(command.model, command.use, &cluster);
+  require_same_file(cluster, model);
   tell(model.notes);
   const SampleInput input(model, command.use, command.data, cluster);
   Answers answers(model, command, cluster, threads, input.comes_in_pieces());
   BadRows bad;
   Unknown unknown;
   Warnings warnings(command.strict);
+  if (!answers.names().warning().empty()) warnings.add({answers.names().warning()});
   try {
     input.for_each_part([&](const RowPart& part) {
+      require_same_rows(cluster, &part.rows);
       warnings.add(part.warnings);
       answer(part, command.skip_bad, answers, bad);
       unknown.features += part.unknown_features;
     });
+    require_same_rows(cluster, nullptr);
   } catch (const Ended& end) {  // standard output is closed
     if (cluster.size() > 1) cluster.abort(end.code);
     throw;
   }
   if (!command.out.empty() && cluster.rank() == 0) answers.write_table(model.network.labels());
-  const std::string left_out = told(unknown, command.data == "-" ? kStandardInput : command.data, 0, false);
+  const std::string left_out =
+      told(unknown, command.data == "-" ? kStandardInput : command.data, 0,
+           model.config.data.kind == DataKind::kInteractions ? FeatureKind::kItems : FeatureKind::kNumbers);
   if (!left_out.empty()) tell({left_out});
   bad.end();
 }
@@ -363,7 +382,9 @@ void add_predict(CLI::App& app, Action& action) {
   add_threads(*sub, command->use.threads);
   add_pin(*sub, command->pin);
   sub->callback([command, &action] {
-    action = [command] { run_together([&](Cluster& cluster) { run_predict(*command, cluster); }); };
+    action = [command] {
+      run_together("predict", [&](Cluster& cluster) { run_predict(*command, cluster); });
+    };
   });
 }
 

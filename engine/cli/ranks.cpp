@@ -8,9 +8,11 @@
 #include <thread>
 
 #include "engine/base/error.h"
+#include "engine/base/summed_file.h"
 #include "engine/cli/app.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/text.h"
+#include "engine/run/ranks.h"
 
 namespace slide::cli {
 
@@ -25,11 +27,13 @@ void leave(Cluster& cluster, int code, std::string_view reason) {
 
 }  // namespace
 
-void run_together(const std::function<void(Cluster&)>& run) {
+void run_together(std::string_view command, const std::function<void(Cluster&)>& run) {
   std::unique_ptr<Cluster> cluster = open_cluster();
   if (cluster->size() == 1) return run(*cluster);
   if (cluster->rank() != 0) leave_words_to_another();
   try {
+    require_same(*cluster, crc_32(0, fmt::format("{} {}", SLIDE_VERSION, command)),
+                 "command or version of slide");
     run(*cluster);
   } catch (const Ended&) {
     const bool first = cluster->rank() == 0;
@@ -42,6 +46,10 @@ void run_together(const std::function<void(Cluster&)>& run) {
   } catch (const std::exception& error) {
     leave(*cluster, kExitFailed, error.what());
   }
+}
+
+void require_same_options(Cluster& cluster, std::string_view options) {
+  if (cluster.size() > 1) require_same(cluster, crc_32(0, options), "set of options");
 }
 
 }  // namespace slide::cli

@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -22,6 +21,7 @@
 #include "engine/base/error.h"
 #include "engine/cli/line_source.h"
 #include "engine/cli/text.h"
+#include "engine/run/known_users.h"
 #include "engine/run/run_data.h"
 #include "engine/run/users_log.h"
 
@@ -149,13 +149,11 @@ void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
 std::string SampleInput::known_log() const {
   const DataConfig& data = model_.config.data;
   if (data.kind != DataKind::kInteractions) return {};
-  std::string known = data.known.empty() ? data.train : data.known;
+  const std::string& known = log_of_users(data);
   if (origin_ == path_ && expanded(known) == path_) return {};
-  for (const std::string& part : parts_of(known)) {
-    if (std::filesystem::exists(part)) continue;
-    if (!use_.known.empty()) fail_input("{}: there is no such file; name a log by --known", part);
-    tell({fmt::format(
-        "{} is not there, so users are not looked up; name the log of what they have by --known", part)});
+  if (const auto missing = missing_part(known)) {
+    if (!use_.known.empty()) fail_input("{}: there is no such file; name a log by --known", *missing);
+    tell({users_not_looked_up(*missing)});
     return {};
   }
   try {
@@ -171,16 +169,13 @@ std::string SampleInput::known_log() const {
 void SampleInput::take_users(const ReadAsked& read, const Take& take) const {
   const auto asked = std::make_shared<AskedUsers>();
   read_asked_users(read, known_log(), model_read_options(model_, use_.threads), *asked);
-  std::vector<std::string> warnings = asked->report.warnings;
-  std::size_t without = 0;
-  for (std::size_t i = 0; i < asked->rows.size(); ++i) without += asked->rows.features(i).ids.empty() ? 1 : 0;
-  if (without > 0)
-    warnings.push_back(fmt::format(
-        "{}: {} of {} users have no item that the model knows; what most users have is their answer", origin_,
-        without, asked->rows.size()));
   RowPart part;
-  part.warnings = std::move(warnings);
+  part.warnings = asked->report.warnings;
+  if (std::string warning = users_without_items(origin_, asked->without_items, asked->rows.size());
+      !warning.empty())
+    part.warnings.push_back(std::move(warning));
   part.rows = asked->rows;
+  part.unknown_features = asked->report.unknown_features;
   part.users = std::shared_ptr<const LogUsers>(asked, &asked->users);
   take(part);
 }

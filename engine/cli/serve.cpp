@@ -29,7 +29,7 @@ void run_serve(const ServeCommand& command) {
   go_on_without_output();
   const std::string& log_file = command.server.access_log;
   check_outputs(std::array{OutputFile{"--access-log", log_file == "-" ? "" : log_file}},
-                std::array{command.model.path, command.model.labels});
+                std::array{command.model.path, command.model.labels, command.model.known});
   const auto load = [&] {
     auto model = std::make_shared<const serve::ServedModel>(command.model);
     tell(model->model().notes);
@@ -50,9 +50,10 @@ void run_serve(const ServeCommand& command) {
 void add_serve(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("serve", "Answer predictions over HTTP");
   sub->footer(
-      "POST /predict takes {\"text\": \"...\"}, {\"features\": {\"ID\": VALUE}} or {\"inputs\": [...]} and "
-      "answers with\n"
-      "the best labels; GET /health and GET /metrics (Prometheus) tell how it goes. Prints the address when "
+      "POST /predict takes {\"text\": \"...\"}, {\"features\": {\"ID\": VALUE}}, {\"user\": \"NAME\"} of "
+      "interactions,\n"
+      "or {\"inputs\": [...]}, and answers with the best labels; GET /health and GET /metrics (Prometheus) "
+      "tell how it goes. Prints the address when "
       "it\n"
       "is ready. SIGHUP loads MODEL again; Ctrl-C and SIGTERM answer what is under way and end with exit "
       "code 0.");
@@ -94,6 +95,9 @@ void add_serve(CLI::App& app, Action& action) {
                   "Append a line of JSON for each answer to FILE; '-' = standard output")
       ->type_name("FILE");
   add_labels(*sub, command->model.labels);
+  sub->add_option("--known", command->model.known,
+                  "Interactions: what users have, to look them up; default: the model's training file")
+      ->type_name("FILE");
   add_inference(*sub, command->model.inference);
   add_threads(*sub, server.threads);
   sub->callback([command, &action] {

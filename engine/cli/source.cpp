@@ -14,7 +14,9 @@
 #include "datasets/dense_data.h"
 #include "datasets/labelled_line.h"
 #include "datasets/line_chunks.h"
+#include "datasets/text_encoding.h"
 #include "engine/base/error.h"
+#include "engine/base/foreign_text.h"
 #include "engine/cli/options.h"
 #include "engine/cli/text.h"
 #include "engine/config/config.h"
@@ -69,6 +71,11 @@ std::optional<std::string> first_line(const std::string& path) {
 
 // "key=value" with a literal value.
 std::string assignment(const char* key, const std::string& value) {
+  if (first_no_utf8(value)) {
+    fail_input(
+        "{}: this name is not UTF-8, and config.toml, which holds it, must be; give the file another name",
+        shown_part(value));
+  }
   return fmt::format("{}={}", key, config::quote(value));
 }
 
@@ -110,6 +117,8 @@ Config of_file_or_model(const std::string& file, const std::string& init,
     Config config = file.empty() ? resolve_defaults(given) : resolve_config(file, given);
     if (config.train.init.empty()) return config;
     model = config.train.init;
+    if (is_stream(model))
+      fail_input("{}: train.init is read more than once, and this is a pipe; give it by --init", model);
   }
   return resolve_over(continued_config(load_model_config(model), model), file, given);
 }

@@ -100,11 +100,22 @@ void check_per_label(const TestCommand& command, const Model& model) {
                 std::array{command.model, command.data, command.measures.filter, known});
 }
 
+// What processes that test together must have in common besides model and data.
+std::string options_of(const TestCommand& command) {
+  const ModelUse& use = command.use;
+  const auto choice = [](const auto& chosen) { return chosen ? static_cast<int>(*chosen) : -1; };
+  return fmt::format("{} {} {} {} {} {} {}", command.data == "-", fmt::join(command.measures.ks, ","),
+                     command.measures.filter.empty(), choice(use.inference), choice(use.format),
+                     use.keep_known, command.skip_bad);
+}
+
 void run_test(const TestCommand& command, Cluster& cluster) {
+  require_same_options(cluster, options_of(command));
   TestOptions options;
   options.threads = own_threads(command.use.threads, &cluster);
   const auto pinning = pinned(command.pin, options.threads, &cluster);
   Model model = open_model(command.model, command.use, &cluster);
+  require_same_file(cluster, model);
   tell(model.notes);
   check_per_label(command, model);
   options.ks = each_once(command.measures.ks.empty() ? model.config.eval.k : command.measures.ks);
@@ -128,7 +139,7 @@ void run_test(const TestCommand& command, Cluster& cluster) {
   warnings.add(result.report);
   BadRows bad;
   bad.add(result.report);
-  const std::string unknown = told(result.unknown, origin, result.samples, model.text != nullptr);
+  const std::string unknown = told(result.unknown, origin, result.samples, feature_kind(model.text.get()));
   if (!unknown.empty()) tell({unknown});
   const Details details = details_of(command, model, result, options);
   if (!command.measures.per_label.empty() && cluster.rank() == 0)
@@ -163,7 +174,7 @@ void add_test(CLI::App& app, Action& action) {
   // --filter refers to row numbers of the file
   sub->get_option("--skip-bad")->excludes(sub->get_option("--filter"));
   sub->callback([command, &action] {
-    action = [command] { run_together([&](Cluster& cluster) { run_test(*command, cluster); }); };
+    action = [command] { run_together("test", [&](Cluster& cluster) { run_test(*command, cluster); }); };
   });
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "datasets/data_parts.h"
+#include "engine/base/descriptor.h"
 #include "engine/base/error.h"
 #include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
@@ -19,6 +20,7 @@
 #include "engine/cli/stop_signal.h"
 #include "engine/cli/text.h"
 #include "engine/cli/warnings.h"
+#include "engine/run/model_input.h"
 #include "engine/run/training_run.h"
 
 namespace slide::cli {
@@ -63,7 +65,7 @@ void print_data(const DataConfig& config, const RunData& data, double seconds) {
   for (const std::string& note : data.notes) print("{}\n", note);
   if (data.test) {
     const Unknown unknown = count_unknown(*data.test, data.test_report, data.train.label_count());
-    const std::string line = told(unknown, config.test, data.test->size(), data.text != nullptr);
+    const std::string line = told(unknown, config.test, data.test->size(), feature_kind(data.text.get()));
     if (!line.empty()) print("{}\n", line);
   }
   print("loaded in {:.2f} s\n", seconds);
@@ -304,7 +306,8 @@ void train(TrainingRun& run, const TrainCommand& command, Cluster& cluster,
   throw Ended{128 + signal};
 }
 
-void begin(const TrainCommand& command, Cluster& cluster, std::optional<StopSignal>& signals) {
+void begin(TrainCommand command, Cluster& cluster, std::optional<StopSignal>& signals) {
+  const Descriptor held = hold_stream(command.source.init);
   Config config = resolve(command.source).config;
   if (command.source.forget && config.train.init.empty())
     fail_input("--forget is for incremental training; give it with --init MODEL");
@@ -329,7 +332,7 @@ void go_on(const TrainCommand& command, Cluster& cluster, std::optional<StopSign
 }
 
 void run_train(const TrainCommand& command) {
-  run_together([&](Cluster& cluster) {
+  run_together(command.resume.empty() ? "train" : "train --resume", [&](Cluster& cluster) {
     if (command.quiet) be_quiet();
     go_on_without_output();
     std::optional<StopSignal> signals(last_words(command, cluster));

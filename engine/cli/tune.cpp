@@ -195,7 +195,7 @@ void add_tune(CLI::App& app, Action& action) {
   sub->add_flag("--json", command->json, "Print a JSON object a line: each trial, and the result");
   sub->callback([command, &action] {
     require_source(command->source, "DATA or CONFIG");
-    action = [command] { run_together([&](Cluster& cluster) { run_tune(*command, cluster); }); };
+    action = [command] { run_together("tune", [&](Cluster& cluster) { run_tune(*command, cluster); }); };
   });
 }
 

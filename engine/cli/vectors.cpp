@@ -61,7 +61,8 @@ void write_samples(const VectorsCommand& command, const Model& model, Cluster& c
     unknown.features += part.unknown_features;
   });
   writer.finish();
-  const std::string left_out = told(unknown, command.data == "-" ? kStandardInput : command.data, 0, false);
+  const std::string left_out =
+      told(unknown, command.data == "-" ? kStandardInput : command.data, 0, FeatureKind::kNumbers);
   if (!left_out.empty()) tell({left_out});
   bad.end();
 }
@@ -138,7 +139,9 @@ void add_vectors(CLI::App& app, Action& action) {
   add_strict(*sub, command->strict);
   add_threads(*sub, command->use.threads);
   sub->callback([command, &action] {
-    action = [command] { run_together([&](Cluster& cluster) { run_vectors(*command, cluster); }); };
+    action = [command] {
+      run_together("vectors", [&](Cluster& cluster) { run_vectors(*command, cluster); });
+    };
   });
 }
 

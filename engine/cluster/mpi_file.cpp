@@ -1,15 +1,56 @@
 #include "engine/cluster/mpi_file.h"
 
+#include <fcntl.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "engine/base/descriptor.h"
 #include "engine/cluster/mpi_error.h"
 
 namespace slide {
 
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(5);
+
+// Errno of opening `path` for writing, or 0; tries again until kPatience is over where it does not exist.
+int opening_error(const std::string& path, int flags) {
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (true) {
+    const Descriptor file(open(path.c_str(), flags | O_WRONLY | O_CLOEXEC, 0666));
+    if (file.is_open()) return 0;
+    const int error = errno;
+    if (error != ENOENT || std::chrono::steady_clock::now() > end) return error;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+}  // namespace
+
 // MPI files return errors by default, without an error handler.
 MpiFile::MpiFile(MpiLink& link, const std::string& path) : link_(link), path_(path) {
+  create_and_agree();
   note("cannot be created", MPI_File_open(link_.communicator(), path_.c_str(),
                                           MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file_));
   link_.agree(reason_);
   note("cannot be emptied", MPI_File_set_size(file_, 0));
+  link_.agree(reason_);
+}
+
+void MpiFile::create_and_agree() {
+  const auto refuse = [&](int error, const char* advice) {
+    if (error != 0)
+      reason_ = fmt::format("{}: cannot be created ({}); {}", path_, std::strerror(error), advice);
+  };
+  if (link_.rank() == 0)
+    refuse(opening_error(path_, O_CREAT | O_TRUNC),
+           "check the folder, its permissions and the space on its disk");
+  link_.agree(reason_);
+  if (link_.rank() != 0)
+    refuse(opening_error(path_, 0), "all processes write it: name a folder on a disk that they share");
   link_.agree(reason_);
 }
 

@@ -11,13 +11,15 @@ namespace slide {
 
 class MpiFile final : public SharedFile {
  public:
-  // Collective. `link` must outlive this object. Where one rank cannot open the file, the others leave it
-  // open: closing is collective.
+  // Collective. `link` must outlive this object. Rank 0 creates the file, the others wait up to 5 s until
+  // they can open it (NFS clients cache attributes), and only then MPI opens it: where one rank has no such
+  // file, MPI would wait for it forever.
   MpiFile(MpiLink& link, const std::string& path);
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) override;
   void close() override;
 
  private:
+  void create_and_agree();
   void write_piece(std::uint64_t offset, const std::byte* bytes, int count);
   void note(const char* what, int code);
 

@@ -28,8 +28,8 @@ void visit_crossed(const SparseRow& row, F&& visit) {
   };
   std::uint64_t last = ~std::uint64_t{0} - 1;
   if (row.ids.size() > kCrossedFeatures) {
-    thread_local std::vector<std::uint64_t> keys;
-    keys.resize(row.ids.size());
+    // No thread_local: where memory fails, glibc aborts at the registration of its destructor.
+    std::vector<std::uint64_t> keys(row.ids.size());
     for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = key_of(i);
     const auto end = keys.begin() + (kCrossedFeatures - 1);
     std::nth_element(keys.begin(), end, keys.end());

@@ -53,6 +53,9 @@ class FeatureCrosses {
   // no crosses where `train` has dense columns.
   static FeatureCrosses choose(const Dataset& train, std::uint32_t a_label, int threads);
 
+  // Peak memory of choose(), without the result.
+  static double choosing_bytes_of(const Dataset& train, std::uint32_t a_label, int threads);
+
   // Returns whether crosses read from a file are valid for `features` features.
   static bool are_good(std::span<const FeatureCross> crosses, std::size_t features);
   // Returns the same crosses with the new ids of their features; none of these features may be dropped.

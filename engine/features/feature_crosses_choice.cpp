@@ -123,11 +123,15 @@ class Samples {
 
 // Number of counter slots: a multiple of the number of crosses of the samples, so that few crosses collide,
 // within bounds.
+std::size_t slots_for(std::uint64_t crosses) {
+  return std::bit_ceil(std::clamp<std::uint64_t>(16 * crosses, std::uint64_t{1} << 16, kCrossSlots));
+}
+
 std::size_t slots_for(const Samples& samples) {
   std::uint64_t crosses = 0;
   for (std::size_t i = 0; i < samples.size(); ++i)
     crosses += samples.kept(i).size() * samples.kept(i).size() / 2;
-  return std::bit_ceil(std::clamp<std::uint64_t>(16 * crosses, std::uint64_t{1} << 16, kCrossSlots));
+  return slots_for(crosses);
 }
 
 // Counts per slot the samples that have one of the slot's crosses. Shared counters would make threads
@@ -155,11 +159,12 @@ class PairCounts {
 
   std::span<const std::uint32_t> slots() const { return counts_.span(); }
 
+  static constexpr std::size_t kStretches = 64, kRows = 256;  // tiles of rows per round
+
  private:
   static constexpr int kOwnerBits = 8;
   static constexpr std::size_t kOwners = std::size_t{1} << kOwnerBits;
   static_assert(kCrossSlots / kOwners <= std::size_t{1} << 16);
-  static constexpr std::size_t kStretches = 64, kRows = 256;  // tiles of rows per round
   using Lists = std::array<std::vector<std::uint16_t>, kOwners>;
 
   static std::size_t stretches_of(std::size_t samples) { return (samples + kRows - 1) / kRows; }
@@ -339,6 +344,25 @@ FeatureCrosses FeatureCrosses::choose(const Dataset& train, std::uint32_t a_labe
   for (const Candidate& candidate : best.cut()) chosen.push_back(candidate.pair);
   std::sort(chosen.begin(), chosen.end());
   return FeatureCrosses(std::move(chosen), features);
+}
+
+double FeatureCrosses::choosing_bytes_of(const Dataset& train, std::uint32_t a_label, int threads) {
+  if (train.dense_count() > 0 || a_label == 0) return 0;
+  constexpr double kGrown = 1.5;  // of vectors that double, on average
+  std::uint64_t kept = 0, crosses = 0, listed = 0;
+  for (std::size_t i = 0; i < train.samples(); ++i) {
+    const std::size_t own = std::min(kCrossedFeatures, train.features(i).ids.size());
+    kept += own;
+    crosses += own * own / 2;
+    if (i < PairCounts::kStretches * PairCounts::kRows) listed = crosses;
+  }
+  const auto features = double(train.feature_count()), labels = double(train.label_count());
+  const double samples =
+      double(kept + train.feature_count() + train.label_entries()) * sizeof(std::uint32_t) +
+      (double(train.samples()) + 2 * labels) * sizeof(std::uint64_t);
+  const double found = kGrown * std::min(4.0 * kMaxCrosses * threads, labels * a_label) * sizeof(Candidate);
+  return samples + double(slots_for(crosses)) * sizeof(std::uint32_t) +
+         kGrown * double(listed) * sizeof(std::uint16_t) + threads * features * sizeof(std::uint32_t) + found;
 }
 
 }  // namespace slide

@@ -7,6 +7,18 @@
 
 namespace slide {
 
+std::vector<std::uint32_t> users_to_draw(const Dataset& users) {
+  std::vector<std::uint32_t> drawn, of_one_item;
+  for (std::size_t user = 0; user < users.size(); ++user) {
+    if (can_hide(users, user)) {
+      drawn.push_back(static_cast<std::uint32_t>(user));
+    } else if (drawn.empty() && !users.features(user).ids.empty()) {
+      of_one_item.push_back(static_cast<std::uint32_t>(user));
+    }
+  }
+  return drawn.empty() ? of_one_item : drawn;
+}
+
 DrawnItems draw_items(const ItemDraw& draw, const Dataset& users, std::uint32_t user, DrawnRoom& room) {
   const SparseRow items = users.features(user);
   const std::size_t count = items.ids.size(), first_shown = room.shown.size(),
@@ -19,7 +31,7 @@ DrawnItems draw_items(const ItemDraw& draw, const Dataset& users, std::uint32_t 
   const std::size_t other = one_side ? coins.below(static_cast<std::uint32_t>(count)) : count;
   coins = stream;
   for (std::size_t i = 0; i < count; ++i) {
-    const bool hidden = (coins.uniform() < draw.hide) != (i == other);
+    const bool hidden = count == 1 || (coins.uniform() < draw.hide) != (i == other);
     (hidden ? room.hidden : room.shown).push_back(items.ids[i]);
     if (!hidden) room.values.push_back(items.values[i]);
   }
@@ -34,12 +46,12 @@ Dataset drawn_samples(const ItemDraw& draw, const Dataset& users, std::size_t dr
   DatasetArrays rows;
   DrawnRoom room;
   ItemDraw each = draw;
+  const std::vector<std::uint32_t> drawn = users_to_draw(users);
   for (std::size_t d = 0; d < draws; ++d) {
     each.seed = mix64(draw.seed + d);
-    for (std::size_t user = 0; user < users.size(); ++user) {
-      if (!can_hide(users, user)) continue;
+    for (const std::uint32_t user : drawn) {
       room.clear();
-      const auto [shown, hidden] = draw_items(each, users, static_cast<std::uint32_t>(user), room);
+      const auto [shown, hidden] = draw_items(each, users, user, room);
       rows.feature_ids.insert(rows.feature_ids.end(), shown.ids.begin(), shown.ids.end());
       rows.feature_values.insert(rows.feature_values.end(), shown.values.begin(), shown.values.end());
       rows.feature_offsets.push_back(rows.feature_ids.size());

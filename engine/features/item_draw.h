@@ -52,12 +52,16 @@ inline bool can_hide(const Dataset& users, std::size_t user) {
   return users.features(user).ids.size() > 1;
 }
 
-// Splits the items of a user for whom can_hide() is true; where all items fall on one side, one of them moves
-// to the other. The result is appended to `room` and valid while `room` does not reallocate.
+// The users to learn from, ascending: those for whom can_hide() is true. Where there are none, those with an
+// item, which becomes a target without an input: then only the number of users per item is learnt.
+// O(number of users).
+std::vector<std::uint32_t> users_to_draw(const Dataset& users);
+
+// Splits the items of a user; where all of several items fall on one side, one of them moves to the other. A
+// single item is a target. The result is appended to `room` and valid while `room` does not reallocate.
 DrawnItems draw_items(const ItemDraw& draw, const Dataset& users, std::uint32_t user, DrawnRoom& room);
 
-// Builds samples of input items and target items: `draws` splits of each user for whom can_hide() is true,
-// consecutively.
+// Builds samples of input items and target items: `draws` splits of each of users_to_draw(), consecutively.
 Dataset drawn_samples(const ItemDraw& draw, const Dataset& users, std::size_t draws);
 
 }  // namespace slide

@@ -44,9 +44,9 @@ void LabelSums::add_up(std::size_t label, Sum& sum) const {
 
 void keep_strongest(std::vector<std::uint32_t>& ids, std::size_t most, const std::vector<float>& values) {
   if (ids.size() <= most) return;
-  // sort key, ascending: by decreasing |value|, then by id
-  thread_local std::vector<std::uint64_t> keys, first;
-  keys.resize(ids.size());
+  // Sort key, ascending: by decreasing |value|, then by id. No thread_local: where memory fails, glibc aborts
+  // at the registration of its destructor.
+  std::vector<std::uint64_t> keys(ids.size()), first;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const std::uint64_t size = std::bit_cast<std::uint32_t>(std::fabs(values[ids[i]]));
     keys[i] = ~size << 32 | ids[i];

@@ -27,7 +27,8 @@ struct TrainingRows {
 };
 
 // Bounds of a block of the rows with crosses; of the whole data, what the linear term and the kNN prediction
-// keep: the raw rows.
-BlockBounds bounds_of(const TrainingRows& rows, std::size_t block_size);
+// keep: the raw rows. label_features: distinct features of the samples of each label, at most `wide_features`
+// a label, summed; extrapolated from evenly spaced labels where labels times features number more than 2^24.
+BlockBounds bounds_of(const TrainingRows& rows, std::size_t block_size, std::size_t wide_features);
 
 }  // namespace slide

@@ -81,7 +81,7 @@ void CandidateScorer::score_sample(std::size_t b, std::size_t s, PredictionBatch
   const SparseRow row = batch.single_features(b, s);
   const std::size_t i = batch.sample(b, s);
   if (wide_) wide_->start(row, scratch.wide);
-  find_candidates(b, s, row, batch, scratch);
+  find_candidates(b, s, batch, scratch);
   score_candidates(b, s, batch, scratch);
   const auto votes = batch.votes ? batch.votes->of(i) : std::span<const KnnVotes::Vote>();
   const auto voted = static_cast<std::size_t>(
@@ -103,8 +103,8 @@ void CandidateScorer::score_sample(std::size_t b, std::size_t s, PredictionBatch
 
 // Lists the distinct candidates of a sample without those scored for every sample: first the labels with kNN
 // votes, in order of votes, then neurons from tables and from the linear term.
-void CandidateScorer::find_candidates(std::size_t b, std::size_t s, const SparseRow& /*row*/,
-                                      PredictionBatch& batch, Scratch& scratch) const {
+void CandidateScorer::find_candidates(std::size_t b, std::size_t s, PredictionBatch& batch,
+                                      Scratch& scratch) const {
   const std::size_t i = batch.sample(b, s);
   if (search_) {
     search_->find(s, batch.inputs[b].lanes, candidates_, scratch.search, scratch.found);

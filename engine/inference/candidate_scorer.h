@@ -52,8 +52,7 @@ class CandidateScorer final : public Scorer {
   };
 
   void score_sample(std::size_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
-  void find_candidates(std::size_t b, std::size_t s, const SparseRow& row, PredictionBatch& batch,
-                       Scratch& scratch) const;
+  void find_candidates(std::size_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
   void score_candidates(std::size_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
   void add_linear_term(const SparseRow& row, std::size_t votes, std::size_t k, Scratch& scratch) const;
   void query_tables(const SparseRow& row, std::size_t sample, PredictionBatch& batch, Scratch& scratch) const;

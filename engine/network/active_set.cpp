@@ -69,9 +69,19 @@ std::uint32_t AliasTable::draw(Rng& rng) const {
   return rng.uniform() < accept_[i] ? i : alias_[i];
 }
 
+namespace {
+
+// Draws by frequency repeat neurons, so more draws than neurons have an effect: rare neurons come in. Draws
+// beyond this bound and the number of neurons cost time and change little.
+constexpr std::size_t kMaxRepeatedDraws = std::size_t{1} << 16;
+
+}  // namespace
+
 ActiveSampler::ActiveSampler(const LayerConfig& config, std::size_t neurons,
                              std::span<const std::uint32_t> frequencies, std::size_t first_label)
     : config_(config), neurons_(neurons), first_label_(first_label) {
+  config_.frequency = static_cast<std::uint32_t>(
+      std::min<std::size_t>(config.frequency, std::max(neurons, kMaxRepeatedDraws)));
   const bool any = std::ranges::any_of(frequencies, [](std::uint32_t count) { return count > 0; });
   if (config.frequency > 0 && any) alias_.emplace(frequencies);
 }

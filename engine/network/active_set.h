@@ -103,7 +103,8 @@ class ActiveSampler {
  public:
   // Of `neurons` neurons, where they are labels those from `first_label` on; other labels are left out.
   // `frequencies` may be empty when config.frequency is 0; without any above 0 that source yields nothing.
-  // Without `index` the LSH source yields nothing.
+  // Without `index` the LSH source yields nothing. Draws by frequency number at most 65,536, or `neurons`
+  // where these are more.
   ActiveSampler(const LayerConfig& config, std::size_t neurons, std::span<const std::uint32_t> frequencies,
                 std::size_t first_label = 0);
 

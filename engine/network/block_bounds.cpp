@@ -20,11 +20,12 @@ std::size_t sum_of_largest(std::vector<std::size_t>& counts, std::size_t n) {
 
 BlockBounds bounds_of(const Dataset& data, std::size_t block_size) {
   std::vector<std::size_t> features(data.size()), labels(data.size());
-  std::size_t pairs = 0;
+  std::size_t pairs = 0, shared = 0;
   for (std::size_t i = 0; i < data.size(); ++i) {
     features[i] = data.features(i).ids.size();
     labels[i] = data.labels(i).size();
     pairs += features[i] * labels[i];
+    shared += std::min(features[i], BlockBounds::kMaxShared);
   }
   return {sum_of_largest(features, block_size),
           sum_of_largest(labels, block_size),
@@ -32,7 +33,9 @@ BlockBounds bounds_of(const Dataset& data, std::size_t block_size) {
           data.size(),
           data.feature_entries(),
           data.label_entries(),
-          data.dense_count()};
+          data.dense_count(),
+          false,
+          shared};
 }
 
 }  // namespace slide

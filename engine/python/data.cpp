@@ -144,7 +144,44 @@ void bind_data(py::module_& module) {
              py::arg("config"), py::arg("keep_labels"));
 }
 
+namespace {
+
+py::list user_names(const api::Data& data) {
+  py::list names;
+  for (std::size_t sample = 0; sample < data.samples(); ++sample)
+    names.append(py::str(data.user_name(sample)));
+  return names;
+}
+
+void bind_users(py::module_& module) {
+  py::class_<api::KnownUsers>(module, "KnownUsers")
+      .def_static(
+          "read",
+          [](const api::Model& model, const std::string& path) {
+            return engine_call([&] { return api::KnownUsers::read(model, path); });
+          },
+          py::arg("model"), py::arg("path"))
+      .def("__len__", &api::KnownUsers::size)
+      .def("has", [](const api::KnownUsers& users, const std::string& name) { return users.has(name); })
+      .def(
+          "samples",
+          [](const api::KnownUsers& users, const std::vector<std::string>& names) {
+            return engine_call([&] { return users.samples(key_views(names)); });
+          },
+          py::arg("users"))
+      .def(
+          "held_out",
+          [](const api::KnownUsers& users, const std::string& path) {
+            return engine_call([&] { return users.held_out(path); });
+          },
+          py::arg("path"));
+  module.def("user_names", &user_names, py::arg("data"));
+}
+
+}  // namespace
+
 void bind_texts(py::module_& module) {
+  bind_users(module);
   module.def("from_texts", &from_texts, py::arg("texts"), py::arg("model"), py::arg("labels"));
   module.def(
       "read_for",

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <new>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -29,7 +31,9 @@ using Json = nlohmann::ordered_json;
 constexpr std::array kPhases = {"setup", "data", "hashing", "forward", "backward", "update", "rehash"};
 
 std::string read_text(const fs::path& path) {
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
+  if (!file && errno == ENOMEM) throw std::bad_alloc();
   if (!file) fail_input("{}: cannot be read; check the path and its permissions", path.string());
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }

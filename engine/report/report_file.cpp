@@ -1,6 +1,7 @@
 #include "engine/report/report_file.h"
 
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -23,7 +24,12 @@ void check_report_file(const std::string& path, std::string_view option) {
   std::error_code ignored;
   if (!fs::exists(path, ignored) || is_pipe_or_device(path)) return;
   if (fs::is_directory(path, ignored)) fail_input("{}: is a folder; name a file with {}", path, option);
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    fail_run("{}: cannot be read ({}), so whether it is a report is not known; name another file with {}",
+             path, std::generic_category().message(errno), option);
+  }
   std::string beginning(1024, '\0');
   file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
   if (file.gcount() > 0 && !is_page(beginning)) {

@@ -1,6 +1,9 @@
 #include "engine/run/data_look.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <set>
 
@@ -78,6 +81,20 @@ void look_at_labels(const RunData& data, DataLook& look) {
     look.frequent.emplace_back(label_of(data, order[i]), samples[order[i]]);
 }
 
+// A time as a date in UTC where all have one unit, else as the number that it is.
+std::string time_shown(double time, const LogTimes& times) {
+  const auto unit = time_unit_of(times.first);
+  if (!unit || unit != time_unit_of(times.last)) return fmt::format("{}", time);
+  double seconds = time;
+  for (std::size_t i = 0; i < *unit; ++i) seconds /= 1000;
+  const std::chrono::sys_seconds at{std::chrono::seconds(static_cast<std::int64_t>(seconds))};
+  const auto day = std::chrono::floor<std::chrono::days>(at);
+  const std::chrono::year_month_day date{day};
+  const auto left = (at - day).count();
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", int(date.year()), unsigned(date.month()),
+                     unsigned(date.day()), left / 3600, left / 60 % 60, left % 60);
+}
+
 std::size_t distinct(const std::vector<std::uint32_t>& ids) {
   return std::set<std::uint32_t>(ids.begin(), ids.end()).size();
 }
@@ -115,6 +132,10 @@ DataLook look_at(const Config& config, const RunData& data) {
   if (const auto& keys = train.keys(); keys != nullptr) {
     look.groups = distinct(keys->groups);
     look.times = distinct(keys->times);
+  }
+  if (!data.times.empty()) {
+    look.first_time = time_shown(data.times.first, data.times);
+    look.last_time = time_shown(data.times.last, data.times);
   }
   look.warnings = data.warnings();
   return look;

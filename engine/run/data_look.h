@@ -28,6 +28,7 @@ struct DataLook {
   std::size_t dense = 0;              // columns
   std::size_t featureless = 0;        // samples
   std::size_t groups = 0, times = 0;  // distinct ones; 0: the samples have none
+  std::string first_time, last_time;  // of interactions, as dates or numbers; empty: they have none
   std::vector<std::string> warnings;
 };
 

@@ -1,7 +1,7 @@
 #include "engine/run/interaction_data.h"
 
 #include <algorithm>
-#include <filesystem>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,9 +10,10 @@
 #include "datasets/held_out.h"
 #include "datasets/interactions.h"
 #include "datasets/reader.h"
-#include "datasets/row_parser.h"
+#include "datasets/unknown_labels.h"
 #include "engine/base/error.h"
 #include "engine/features/item_draw.h"
+#include "engine/run/known_users.h"
 
 namespace slide {
 
@@ -24,12 +25,16 @@ struct Users {
   LogUsers users;
 };
 
-void read_users(const std::string& path, ReadOptions options, ReadReport& report, Users& log) {
+void read_users(ReadOptions options, ReadReport& report, Users& log, const ReadAsked& read) {
   options.format = DataFormat::kInteractions;
   options.log.rows_by_name = true;
   options.users = &log.users;
   options.report = &report;
-  log.rows = read_dataset(path, options);
+  log.rows = read(options);
+}
+
+void read_users(const std::string& path, const ReadOptions& options, ReadReport& report, Users& log) {
+  read_users(options, report, log, [&](const ReadOptions& reading) { return read_dataset(path, reading); });
 }
 
 }  // namespace
@@ -56,6 +61,7 @@ RunData read_interaction_data(const DataConfig& config, const ReadOptions& optio
   Users train, other;
   read_users(config.train, options, run.train_report, train);
   run.train = train.rows;
+  run.times = train.users.times();
   if (config.cache) run.notes.push_back("no cache: logs of interactions are read anew each time");
   if (config.test_newest) {
     if (!train.users.knows_newest())
@@ -70,9 +76,13 @@ RunData read_interaction_data(const DataConfig& config, const ReadOptions& optio
   ReadReport ignored;
   if (!config.known.empty()) read_users(config.known, options, ignored, other);
   const Users& known = config.known.empty() ? train : other;
+  // Items that training lacks count, too.
   const auto read_asked = [&](const std::string& path, ReadReport& report) {
     Users asked;
-    read_users(path, options, report, asked);
+    UnknownLabels unknown;
+    ReadOptions of_asked = options;
+    of_asked.unknown_labels = &unknown;
+    read_users(path, of_asked, report, asked);
     return held_out_samples(asked.rows, asked.users, known.rows, known.users);
   };
   if (!config.test.empty()) run.test = read_asked(config.test, run.test_report);
@@ -93,75 +103,49 @@ LogOptions log_options(const DataConfig& config) {
   return log;
 }
 
-namespace {
-
-// Items by id, each with its weight.
-using Items = std::vector<std::pair<std::uint32_t, float>>;
-
-void add_items(const SparseRow& row, Items& items) {
-  for (std::size_t i = 0; i < row.ids.size(); ++i) items.emplace_back(row.ids[i], row.values[i]);
-}
-
-// Each item once, by its largest weight.
-void join_items(Items& items) {
-  std::ranges::sort(items, [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first < b.first : a.second > b.second;
-  });
-  const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
-  items.erase(std::unique(items.begin(), items.end(), same),
-              items.end());  // Clang 14 knows no std::ranges::unique
-}
-
-}  // namespace
-
 void read_asked_users(const ReadAsked& read, const std::string& known, const ReadOptions& options,
                       AskedUsers& asked) {
   ReadOptions plain = options;
   plain.format = DataFormat::kInteractions;
   plain.normalize = false;
-  Users before;
-  ReadReport ignored;
-  if (!known.empty()) read_users(known, plain, ignored, before);
-  plain.log.like_fields = known.empty() ? 0 : before.users.log().fields;
+  const std::optional<KnownUsers> before =
+      known.empty() ? std::nullopt : std::optional<KnownUsers>(std::in_place, known, plain);
+  plain.log.like_fields = before ? before->fields() : 0;
   plain.users = &asked.users;
   plain.report = &asked.report;
   const Dataset given = read(plain);
-  DatasetArrays rows;
+  UserRows rows(options.normalize);
   Items items;
   for (std::size_t i = 0; i < given.size(); ++i) {
     items.clear();
     add_items(given.features(i), items);
-    if (const auto at = before.users.row_of(asked.users.name(i))) add_items(before.rows.features(*at), items);
-    join_items(items);
-    const std::size_t first = rows.feature_ids.size();
-    for (const auto& [id, weight] : items) {
-      rows.feature_ids.push_back(id);
-      rows.feature_values.push_back(weight);
-    }
-    if (options.normalize) scale_to_unit_length(rows.feature_values.data() + first, items.size());
-    rows.feature_offsets.push_back(rows.feature_ids.size());
-    rows.label_offsets.push_back(0);
+    if (before) before->add_items_of(asked.users.name(i), items);
+    rows.add(items);
   }
-  asked.rows = Dataset(std::move(rows), given.feature_count(), given.label_count());
+  asked.without_items = rows.without_items();
+  asked.rows = rows.take(given.feature_count(), given.label_count());
 }
 
 Dataset half_hidden(const Dataset& users, const Config& config) {
   return drawn_samples({config.data.mask, config.data.normalize, config.train.seed, 0}, users, 1);
 }
 
-Dataset read_held_out(const std::string& path, const std::string& known, const ReadOptions& options) {
-  for (const std::string& part : parts_of(known)) {
-    if (std::filesystem::exists(part)) continue;
+void read_held_out(const ReadAsked& read, const std::string& known, const ReadOptions& options,
+                   HeldOutUsers& held_out) {
+  if (const auto part = missing_part(known))
     fail_input(
         "{}: there is no such file, which has what users know already; name one by --known, or by data.known",
-        part);
-  }
+        *part);
   Users asked, before;
   ReadReport report, ignored;
-  read_users(path, options, report, asked);
-  read_users(known, options, ignored, before);
+  ReadOptions of_known = options;
+  of_known.unknown_labels = nullptr;
+  read_users(options, report, asked, read);
+  read_users(of_known, ignored, before,
+             [&](const ReadOptions& reading) { return read_dataset(known, reading); });
   if (options.report != nullptr) *options.report = std::move(report);
-  return held_out_samples(asked.rows, asked.users, before.rows, before.users);
+  held_out.rows = held_out_samples(asked.rows, asked.users, before.rows, before.users);
+  for (std::size_t row = 0; row < asked.users.size(); ++row) held_out.users.add(asked.users.name(row));
 }
 
 }  // namespace slide

@@ -30,6 +30,7 @@ struct AskedUsers {
   Dataset rows;  // without labels
   LogUsers users;
   ReadReport report;
+  std::size_t without_items = 0;  // users
 };
 
 // What has been read of users to predict for, its values as they are, and what they have besides in the log
@@ -43,8 +44,15 @@ void read_asked_users(const ReadAsked& read, const std::string& known, const Rea
 // other items. Users with fewer than two items are dropped.
 Dataset half_hidden(const Dataset& users, const Config& config);
 
-// Target items in the file `path` for users with input items in the file `known`. `options` contain the
-// items.
-Dataset read_held_out(const std::string& path, const std::string& known, const ReadOptions& options);
+// Users to measure predictions for. Not copyable.
+struct HeldOutUsers {
+  Dataset rows;    // features are what a user has, labels what is to be predicted
+  NameList users;  // of the rows, which stand in the order of these names
+};
+
+// The target items of what is read, for users with input items in the file `known`. `options` contain the
+// items; with unknown_labels, target items that it lacks count, too. Throws InputError.
+void read_held_out(const ReadAsked& read, const std::string& known, const ReadOptions& options,
+                   HeldOutUsers& held_out);
 
 }  // namespace slide

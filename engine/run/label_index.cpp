@@ -1,3 +1,5 @@
+#include "engine/run/label_index.h"
+
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -5,12 +7,11 @@
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
 #include "engine/run/label_names.h"
-#include "engine/run/score_files.h"
 
 namespace slide {
 
 LabelIndex::LabelIndex(const std::string& names_file) : named_(true) {
-  const NameList names = read_names(names_file);
+  const NameList names = read_names(names_file, warning_);
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (ids_.contains(names[i]))
       fail_input("{}:{}:1: the name '{}' is there twice", names_file, i + 1, shown_part(names[i]));

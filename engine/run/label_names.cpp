@@ -1,12 +1,14 @@
 #include "engine/run/label_names.h"
 
+#include "datasets/data_warnings.h"
 #include "datasets/file_bytes.h"
 #include "engine/base/error.h"
 
 namespace slide {
 
-NameList read_names(const std::string& file) {
+NameList read_names(const std::string& file, std::string& warning) {
   const FileBytes bytes(file);
+  warning = encoding_warning(bytes.text(), file);
   NameList names;
   for (std::string_view rest = bytes.text(); !rest.empty();) {
     const std::size_t end = rest.find('\n');
@@ -21,7 +23,7 @@ NameList read_names(const std::string& file) {
 LabelNames::LabelNames(const Model& model, const std::string& file)
     : text_(model.text), from_file_(!file.empty()) {
   if (!from_file_) return;
-  names_ = read_names(file);
+  names_ = read_names(file, warning_);
   if (names_.size() != model.network.labels()) {
     fail_input("{}: {} names, but the model has {} labels; give one a line, label 0 first", file,
                names_.size(), model.network.labels());

@@ -12,8 +12,9 @@
 
 namespace slide {
 
-// The lines of a file. Throws InputError where it cannot be read.
-NameList read_names(const std::string& file);
+// The lines of a file; `warning` becomes that they are not UTF-8, or stays empty. Throws InputError where it
+// cannot be read.
+NameList read_names(const std::string& file, std::string& warning);
 
 class LabelNames {
  public:
@@ -21,6 +22,8 @@ class LabelNames {
   // its number of names differs from the model's number of labels.
   LabelNames(const Model& model, const std::string& file);
 
+  // That the file is not UTF-8; else empty.
+  const std::string& warning() const { return warning_; }
   // Whether labels have names.
   bool known() const { return text_ != nullptr || from_file_; }
   std::string_view operator[](std::uint32_t label) const {
@@ -31,6 +34,7 @@ class LabelNames {
   std::shared_ptr<const TextModel> text_;
   bool from_file_ = false;
   NameList names_;
+  std::string warning_;
 };
 
 }  // namespace slide

@@ -70,6 +70,13 @@ void require_regular_model(const std::string& path) {
     fail_input("{}: this is no regular file; name the folder of a run, or a model file", path);
 }
 
+Descriptor hold_stream(std::string& path) {
+  if (path.empty() || !is_stream(path)) return {};
+  Descriptor copy = open_model_input(path).file;
+  path = fmt::format("/proc/self/fd/{}", copy.get());
+  return copy;
+}
+
 bool looks_like_model(const std::string& path) {
   if (is_stream(path)) return false;
   std::ifstream file(path, std::ios::binary);

@@ -30,6 +30,10 @@ ModelInput open_model_input(const std::string& path);
 // be read a second time.
 void require_regular_model(const std::string& path);
 
+// For a model that is read more than once: where `path` is a pipe, copies its content to memory and changes
+// `path` to the copy, which lasts as long as the result. Throws as open_model_input().
+Descriptor hold_stream(std::string& path);
+
 // Whether the file starts with the magic of a model. False for unreadable files and for pipes, whose data
 // would be lost.
 bool looks_like_model(const std::string& path);

@@ -7,6 +7,7 @@
 #include "datasets/label_pairs.h"
 #include "engine/base/error.h"
 #include "engine/base/phases.h"
+#include "engine/run/ranks.h"
 #include "engine/run/run_data.h"
 
 namespace slide {
@@ -73,6 +74,10 @@ TestResult test_model(Model& model, const TestData& data, const TestOptions& opt
   if (model.config.data.kind == DataKind::kInteractions) none.tell_first_hits();
   const std::size_t most = *std::ranges::max_element(options.ks) + pairs.most();
   const bool together = cluster != nullptr && cluster->size() > 1;
+  if (together) {
+    require_same_rows(*cluster, &samples);
+    require_same_pairs(*cluster, pairs, samples.size());
+  }
   InferenceOptions wanted = prepared(model, options.threads, most, false);
   wanted.progress = summed_progress(options.progress, samples.size());
   std::optional<Predictor> predictor;

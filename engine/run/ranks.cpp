@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/base/pinning.h"
@@ -84,7 +85,7 @@ RunData read_together(const Config& config, int threads, bool skip_bad, Cluster*
   return data ? std::move(*data) : read();
 }
 
-void require_same_run(Cluster& cluster, const Config& config, const RunData& data) {
+void require_same_config(Cluster& cluster, const Config& config) {
   require_same(cluster, crc_32(0, SLIDE_VERSION), "version of slide");
   Config same = config;
   same.data.train = same.data.test = "";  // paths may differ between machines
@@ -96,16 +97,40 @@ void require_same_run(Cluster& cluster, const Config& config, const RunData& dat
   for (std::string* file : key_files(same.data)) *file = file->empty() ? "" : "elsewhere";
   same.train.threads = 0;
   require_same(cluster, crc_32(0, to_toml(same)), "configuration");
+  require_same(cluster, crc_32(0, kernels::active().name), "instruction set (SLIDE_SIMD chooses one)");
+}
+
+void require_same_data(Cluster& cluster, const RunData& data) {
   require_same(cluster, digest_of(data.train).checksum, "data.train");
   require_same(cluster, data.test ? digest_of(*data.test).checksum : 0, "data.test");
   require_same(cluster, data.validation ? digest_of(*data.validation).checksum : 0, "data.validation");
-  require_same(cluster, crc_32(0, kernels::active().name), "instruction set (SLIDE_SIMD chooses one)");
+}
+
+void require_same_file(Cluster& cluster, const Model& model) {
+  if (cluster.size() > 1) require_same(cluster, model.checksum, "model");
+}
+
+void require_same_rows(Cluster& cluster, const Dataset* rows) {
+  if (cluster.size() == 1) return;
+  const std::uint64_t digest = rows == nullptr ? 0 : std::uint64_t{1} << 32 | digest_of(*rows).checksum;
+  require_same(cluster, digest, "set of samples");
+}
+
+void require_same_pairs(Cluster& cluster, const LabelPairs& pairs, std::size_t samples) {
+  if (cluster.size() == 1) return;
+  std::uint32_t crc = 0;
+  for (std::size_t i = 0; i < samples; ++i) {
+    const std::array<std::uint64_t, 1> count = {pairs.of(i).size()};
+    crc = crc_32(crc_32(crc, bytes_of(count)), bytes_of(pairs.of(i)));
+  }
+  require_same(cluster, crc, "filter");
 }
 
 int own_threads(int requested, Cluster* cluster) {
   const int threads = resolve_threads(requested);
-  if (requested > 0 || cluster == nullptr || cluster->size() == 1) return threads;
-  const std::vector<Place> all = places_of(*cluster);
+  if (cluster == nullptr || cluster->size() == 1) return threads;
+  const std::vector<Place> all = places_of(*cluster);  // by all ranks, also where only some are told a number
+  if (requested > 0) return threads;
   const Place& own = all[static_cast<std::size_t>(cluster->rank())];
   const auto here = std::ranges::count_if(all, [&](const Place& other) { return own.meets(other); });
   return std::max(1, threads / static_cast<int>(std::max<std::ptrdiff_t>(1, here)));

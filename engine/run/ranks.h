@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "datasets/label_pairs.h"
 #include "engine/cluster/cluster.h"
 #include "engine/config/config.h"
+#include "engine/run/model.h"
 #include "engine/run/run_data.h"
 
 namespace slide {
@@ -22,9 +24,18 @@ int processes_here(Cluster& cluster);
 // `cluster`: nullptr for a single process.
 RunData read_together(const Config& config, int threads, bool skip_bad, Cluster* cluster);
 
-// Throws InputError on every rank where one has another version, configuration (except paths and threads),
-// data or instruction set.
-void require_same_run(Cluster& cluster, const Config& config, const RunData& data);
+// Throws InputError on every rank where one has another version, configuration (except paths and threads) or
+// instruction set. Before data are read: what is read together depends on the configuration.
+void require_same_config(Cluster& cluster, const Config& config);
+// Likewise for the data.
+void require_same_data(Cluster& cluster, const RunData& data);
+
+// The same for the file of a model.
+void require_same_file(Cluster& cluster, const Model& model);
+// The same for the next rows of an input, nullptr at its end, and for excluded pairs. Nothing for a single
+// process.
+void require_same_rows(Cluster& cluster, const Dataset* rows);
+void require_same_pairs(Cluster& cluster, const LabelPairs& pairs, std::size_t samples);
 
 // Number of threads of this process: `requested` if positive, else the number of cores, or this process's
 // share of them where other processes of the machine may use them too. Here and below, `cluster` is nullptr

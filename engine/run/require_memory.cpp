@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "engine/base/error.h"
 #include "engine/base/free_memory.h"
+#include "engine/base/pinning.h"
 #include "engine/run/ranks.h"
 
 namespace slide {
@@ -15,33 +17,46 @@ namespace {
 MemoryPlan plan_within(const Config& config, const Dataset& train, const BlockBounds& bounds, int threads,
                        const Cluster* cluster) {
   const std::size_t features = train.feature_count(), labels = train.label_count();
+  // Of more threads than processors, some take no task of a phase.
+  const int busy = std::min(threads, 4 * static_cast<int>(allowed_processors().size()));
   if (cluster == nullptr || cluster->size() == 1)
-    return plan_memory(config, features, labels, bounds, threads);
+    return plan_memory(config, features, labels, bounds, threads, busy);
   const std::size_t size = config.layers.back().size;
   const NetworkParts parts =
       parts_for(config, train, size == 0 ? labels : size, static_cast<std::size_t>(cluster->rank()),
                 static_cast<std::size_t>(cluster->size()));
-  return plan_memory(config, features, parts, bounds, threads);
+  return plan_memory(config, features, parts, bounds, threads, busy);
 }
 
 // Peak before optimizer, tables and workspaces exist, where that is larger.
 std::string told_before(const MemoryPlan& plan) {
   if (plan.regression > 0)
     return fmt::format("; before them, the regression of items {:.0f}", plan.regression / 1e6);
+  if (plan.search >= plan.training())
+    return fmt::format("; before them, the choice of feature crosses {:.0f}", plan.search / 1e6);
+  if (plan.learning > plan.state() + plan.tables() + plan.workspaces())
+    return fmt::format("; before them, feature weights of the kNN {:.0f}", plan.learning / 1e6);
   if (plan.patterns <= plan.state() + plan.tables() + plan.workspaces()) return "";
   return fmt::format("; before them, patterns of the wide path {:.0f}", plan.patterns / 1e6);
 }
 
 }  // namespace
 
-MemoryPlan plan_run(const Config& config, const TrainingRows& rows, int threads, const Cluster* cluster) {
-  return plan_within(config, rows.crossed, bounds_of(rows, config.train.block_size), threads, cluster);
+MemoryPlan plan_run(const Config& config, const TrainingRows& rows, int threads, std::size_t evaluated,
+                    const Cluster* cluster) {
+  BlockBounds bounds = bounds_of(rows, config.train.block_size, config.layers.back().wide_features);
+  bounds.evaluated = evaluated;
+  return plan_within(config, rows.crossed, bounds, threads, cluster);
 }
 
 MemoryPlan plan_least(const Config& config, const Dataset& train, int threads, const Cluster* cluster) {
   BlockBounds bounds;
   bounds.label_features = 0;
-  return plan_within(config, train, bounds, threads, cluster);
+  bounds.evaluated = 0;
+  MemoryPlan plan = plan_within(config, train, bounds, threads, cluster);
+  if (config.data.kind != DataKind::kInteractions)
+    plan.search = FeatureCrosses::choosing_bytes_of(train, config.data.crosses, threads);
+  return plan;
 }
 
 void require_memory(const MemoryPlan& plan, Cluster* cluster) {
@@ -52,10 +67,10 @@ void require_memory(const MemoryPlan& plan, Cluster* cluster) {
   fail_input(
       "training needs {:.0f} MB beside the data (weights {:.0f}, optimizer {:.0f}, hash tables {:.0f}, "
       "neighbours {:.0f}, workspaces {:.0f}{}), and {:.0f} MB are free; set a smaller layer.0.size, "
-      "train.weights = bf16, layer.-1.wide = false{} or neighbours.share = 0",
+      "train.weights = bf16, layer.-1.wide = false{}{} or neighbours.share = 0",
       plan.training() / 1e6, plan.weights() / 1e6, plan.state() / 1e6, plan.tables() / 1e6,
       plan.neighbours / 1e6, plan.workspaces() / 1e6, told_before(plan), *free / 1e6,
-      plan.regression > 0 ? ", layer.-1.wide_ridge = 0" : "");
+      plan.regression > 0 ? ", layer.-1.wide_ridge = 0" : "", plan.search > 0 ? ", data.crosses = 0" : "");
 }
 
 }  // namespace slide

@@ -11,12 +11,12 @@
 
 namespace slide {
 
-// Memory of training on `rows` besides the rows, for this process. Here and below, `cluster` is nullptr or
-// Alone for a single process.
-MemoryPlan plan_run(const Config& config, const TrainingRows& rows, int threads,
+// Memory of training on `rows` besides the rows, for this process. `evaluated`: samples of the largest
+// evaluation. Here and below, `cluster` is nullptr or Alone for a single process.
+MemoryPlan plan_run(const Config& config, const TrainingRows& rows, int threads, std::size_t evaluated,
                     const Cluster* cluster = nullptr);
 // Lower bound for the same sizes without samples: memory per feature and label, known before allocation.
-// Catches a single huge id in a file.
+// Catches a single huge id in a file. Includes the choice of feature crosses.
 MemoryPlan plan_least(const Config& config, const Dataset& train, int threads,
                       const Cluster* cluster = nullptr);
 

@@ -20,6 +20,7 @@
 #include "datasets/text_learner.h"
 #include "engine/base/error.h"
 #include "engine/run/interaction_data.h"
+#include "engine/run/known_users.h"
 #include "engine/run/run_warnings.h"
 #include "engine/run/users_log.h"
 #include "engine/run/validation_keys.h"
@@ -301,6 +302,7 @@ void add_label_texts(const DataConfig& config, const LabelTexts* texts, int thre
     fail_input(
         "data.label_text = {}: {} has dense features, of which labels have none; leave one of the two out",
         config.label_text, train);
+  if (texts != nullptr && !texts->warning().empty()) data.train_report.add_warning(texts->warning());
   const LabelTextRows rows = label_rows(config, texts, threads, data, train);
   if (rows.rows.size() == 0)
     fail_input("{}: no text of a label has a feature that is known; check the file, or leave it out",
@@ -354,29 +356,38 @@ ReadOptions model_read_options(const Model& model, int threads) {
                             threads);
 }
 
-TestData read_test_data(const std::string& path, const Model& model, int threads, bool skip_bad) {
+namespace {
+
+TestData test_data(const ReadAsked& read, const Model& model, int threads, bool skip_bad) {
   TestData data;
   ReadOptions options = model_read_options(model, threads);
   options.skip_bad = skip_bad;
   options.report = &data.report;
   options.unknown_labels = &data.unknown;
-  if (options.format == DataFormat::kInteractions) {
-    data.rows = read_held_out(path, users_log(model), options);
+  if (options.format != DataFormat::kInteractions) {
+    data.rows = read(options);
     return data;
   }
-  data.rows = last_of(read_dataset(path, options), model.config.data.test_last);
+  HeldOutUsers held_out;
+  read_held_out(read, users_log(model), options, held_out);
+  data.rows = std::move(held_out.rows);
   return data;
+}
+
+}  // namespace
+
+TestData read_test_data(const std::string& path, const Model& model, int threads, bool skip_bad) {
+  const auto read = [&](const ReadOptions& options) {
+    const Dataset rows = read_dataset(path, options);
+    return options.users == nullptr ? last_of(rows, model.config.data.test_last) : rows;
+  };
+  return test_data(read, model, threads, skip_bad);
 }
 
 TestData parse_test_data(std::string_view bytes, const std::string& origin, const Model& model, int threads,
                          bool skip_bad) {
-  TestData data;
-  ReadOptions options = model_read_options(model, threads);
-  options.skip_bad = skip_bad;
-  options.report = &data.report;
-  options.unknown_labels = &data.unknown;
-  data.rows = parse_dataset(bytes, origin, options);
-  return data;
+  const auto read = [&](const ReadOptions& options) { return parse_dataset(bytes, origin, options); };
+  return test_data(read, model, threads, skip_bad);
 }
 
 }  // namespace slide

@@ -64,6 +64,8 @@ std::uint64_t RunLog::sync() {
 }
 
 void RunLog::write(const RunStart& start) {
+  // Code, libraries and small things; stack and allocator of a thread.
+  constexpr double kProgramBytes = 10e6, kThreadBytes = 1e5;
   constexpr double kMegabyte = 1024.0 * 1024.0;
   nlohmann::ordered_json groups;
   for (const LabelGroup group : kLabelGroups) {
@@ -72,22 +74,29 @@ void RunLog::write(const RunStart& start) {
   }
   nlohmann::ordered_json checksums = {{"train", fmt::format("{:08x}", start.train_labels)}};
   if (start.test_labels) checksums["test"] = fmt::format("{:08x}", *start.test_labels);
-  nlohmann::ordered_json event = {{"event", "start"},
-                                  {"samples", start.samples},
-                                  {"test_samples", start.test_samples},
-                                  {"features", start.features},
-                                  {"labels", start.labels},
-                                  {"label_checksums", checksums},
-                                  {"load_seconds", start.load_seconds},
-                                  {"label_groups", groups},
-                                  {"planned_mb",
-                                   {{"data", start.data_bytes / kMegabyte},
-                                    {"weights", start.plan.weights() / kMegabyte},
-                                    {"optimizer", start.plan.state() / kMegabyte},
-                                    {"tables", start.plan.tables() / kMegabyte},
-                                    {"neighbours", start.plan.neighbours / kMegabyte},
-                                    {"workspaces", start.plan.workspaces() / kMegabyte},
-                                    {"regression", start.plan.regression / kMegabyte}}}};
+  const double program = kProgramBytes + start.threads * kThreadBytes;
+  nlohmann::ordered_json event = {
+      {"event", "start"},
+      {"samples", start.samples},
+      {"test_samples", start.test_samples},
+      {"features", start.features},
+      {"labels", start.labels},
+      {"label_checksums", checksums},
+      {"load_seconds", start.load_seconds},
+      {"label_groups", groups},
+      {"planned_mb",
+       {{"data", start.data_bytes / kMegabyte},
+        {"weights", start.plan.weights() / kMegabyte},
+        {"optimizer", start.plan.state() / kMegabyte},
+        {"tables", start.plan.tables() / kMegabyte},
+        {"neighbours", start.plan.neighbours / kMegabyte},
+        {"workspaces", start.plan.workspaces() / kMegabyte},
+        {"regression", start.plan.regression / kMegabyte},
+        {"patterns", start.plan.patterns / kMegabyte},
+        {"learning", start.plan.learning / kMegabyte},
+        {"search", start.plan.search / kMegabyte},
+        {"program", program / kMegabyte},
+        {"total", (start.data_bytes + start.plan.training() + program) / kMegabyte}}}};
   if (!start.validation_by.empty()) {
     event["validation_samples"] = start.validation_samples;
     event["validation_by"] = start.validation_by;

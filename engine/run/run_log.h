@@ -28,6 +28,7 @@ struct RunStart {
   LabelGroups groups;
   std::size_t validation_samples = 0;
   std::string validation_by;  // see split_rule(), or "file"; empty: no validation
+  int threads = 1;
 };
 
 class RunLog {

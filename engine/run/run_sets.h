@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "datasets/dataset.h"
+#include "datasets/log_form.h"
 #include "datasets/read_report.h"
 #include "datasets/text_model.h"
 
@@ -20,6 +21,7 @@ struct RunData {
   std::optional<Dataset> validation;      // of a file; not samples held out by a share
   std::shared_ptr<const TextModel> text;  // of training text or interactions, else nullptr
   std::vector<std::string> notes;         // warnings about reading, one line each
+  LogTimes times;                         // of interactions in `train`; empty of other data
   ReadReport train_report, test_report, validation_report;
 
   // Of all readings, each once.

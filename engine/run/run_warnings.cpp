@@ -20,6 +20,7 @@ void add_warnings(const DataConfig& config, RunData& data) {
   const bool log = config.kind == DataKind::kInteractions;
   const auto labels = data.train.label_count();
   if (!log) add_label_warnings(data.train, config.train, data.train_report);
+  if (log) add_log_warnings(data.train, config.train, data.train_report);
   if (data.test && !config.test.empty())
     add_measure_warnings(*data.test, labels, log, config.test, data.test_report);
   if (data.validation)

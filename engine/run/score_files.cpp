@@ -1,10 +1,8 @@
 #include "engine/run/score_files.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <limits>
-#include <nlohmann/json.hpp>
+#include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -28,24 +26,14 @@
 #include "datasets/xmc_header.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/run/interaction_data.h"
 #include "engine/run/label_names.h"
+#include "engine/run/log_truth.h"
+#include "engine/run/score_text.h"
 
 namespace slide {
 
 namespace {
-
-struct Entry {
-  std::uint32_t label;
-  float score;
-  std::uint32_t place;  // in its line
-};
-
-// Throws for a label that a row must not have.
-void check_label(std::uint64_t label, const LabelIndex& index, const std::string& where) {
-  const std::uint64_t limit = index.limit() == 0 ? kIdLimit : index.limit();
-  if (label >= limit)
-    fail_input("{}: label {} is out of range; there are {} labels, counted from 0", where, label, limit);
-}
 
 // --- True labels
 
@@ -176,98 +164,10 @@ Dataset read_label_parts(const std::vector<std::string>& parts, const TruthOptio
 }
 
 bool has_names(DataFormat format) {
-  return format == DataFormat::kText || is_table(format);
+  return format == DataFormat::kText || format == DataFormat::kInteractions || is_table(format);
 }
 
 // --- Scores
-
-// A line of scores and its position.
-struct ScoreLine {
-  const std::string& origin;
-  std::size_t number;
-  std::string_view text;
-
-  // A part of something else than the line is at its beginning.
-  std::string place(std::string_view part) const {
-    const bool within = part.data() >= text.data() && part.data() < text.data() + text.size();
-    return fmt::format("{}:{}:{}", origin, number, within ? part.data() - text.data() + 1 : 1);
-  }
-};
-
-float score_of(std::string_view text, const ScoreLine& line) {
-  double value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_float = std::abs(value) <= std::numeric_limits<float>::max();
-  if (error == std::errc() && stop == text.data() + text.size() && is_float) return static_cast<float>(value);
-  fail_input("{}: '{}' is no finite score", line.place(text), shown_part(text));
-}
-
-std::uint32_t label_of(std::string_view text, const ScoreLine& line, LabelIndex& index) {
-  if (index.named()) {
-    if (const auto found = index.find(text)) return *found;
-    fail_input("{}: the label '{}' is not among the names of labels", line.place(text), shown_part(text));
-  }
-  std::uint64_t label = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), label);
-  if (error != std::errc() || stop != text.data() + text.size())
-    fail_input("{}: '{}' is no number of a label; --labels gives names", line.place(text), shown_part(text));
-  check_label(label, index, line.place(text));
-  return static_cast<std::uint32_t>(label);
-}
-
-// Sorts the scores of a sample by label.
-void finish_row(const ScoreLine& line, const LabelIndex& index, std::vector<Entry>& row) {
-  std::ranges::sort(row, {}, &Entry::label);
-  const auto twice = std::ranges::adjacent_find(row, {}, &Entry::label);
-  if (twice == row.end()) return;
-  const std::string name =
-      index.named() ? shown_part(index.name(twice->label)) : std::to_string(twice->label);
-  fail_input("{}:{}:1: the label '{}' is there twice", line.origin, line.number, name);
-}
-
-// What `slide predict --json` prints for a sample.
-constexpr std::string_view kJsonLine = "{\"predictions\":";
-
-void parse_json_line(const ScoreLine& line, LabelIndex& index, std::vector<Entry>& row) {
-  row.clear();
-  const auto fail = [&](const char* what) {
-    fail_input("{}:{}:1: {}; want {}[{{\"id\":..,\"score\":..}},..]}}", line.origin, line.number, what,
-               kJsonLine);
-  };
-  if (nests_too_deep(line.text)) fail("nested too deep");
-  const nlohmann::json object = nlohmann::json::parse(line.text, nullptr, false);
-  if (object.is_discarded() || !object["predictions"].is_array()) fail("this is no whole object");
-  for (const nlohmann::json& one : object["predictions"]) {
-    const char* const key = index.named() ? "label" : "id";
-    const bool known = one.is_object() && one.contains(key) && one.contains("score") &&
-                       one["score"].is_number() &&
-                       (index.named() ? one[key].is_string() : one[key].is_number_unsigned());
-    if (!known)
-      fail(index.named() ? "a prediction without the name of a label, or without a score"
-                         : "a prediction without a label's id, or without a score");
-    const std::string label = index.named() ? one[key].get<std::string>() : one[key].dump();
-    row.push_back({label_of(label, line, index), score_of(one["score"].dump(), line),
-                   static_cast<std::uint32_t>(row.size())});
-  }
-  finish_row(line, index, row);
-}
-
-void parse_line(const ScoreLine& line, LabelIndex& index, std::vector<Entry>& row) {
-  const char* separators = index.named() ? "\t" : " \t";
-  row.clear();
-  for (std::size_t at = 0; at < line.text.size();) {
-    const std::size_t end = std::min(line.text.find_first_of(separators, at), line.text.size());
-    const std::string_view part = line.text.substr(at, end - at);
-    at = end + 1;
-    if (is_blank_line(part)) continue;
-    const std::size_t colon = part.rfind(':');
-    if (colon == std::string_view::npos)
-      fail_input("{}: '{}' is no label:score", line.place(part), shown_part(part));
-    row.push_back({label_of(part.substr(0, colon), line, index), score_of(part.substr(colon + 1), line),
-                   static_cast<std::uint32_t>(row.size())});
-  }
-  finish_row(line, index, row);
-}
 
 [[noreturn]] void fail_rows(const std::string& origin, std::size_t rows, const ScoredRows& wanted) {
   const std::string blank =
@@ -304,7 +204,7 @@ void leave_out_blank(const std::string& origin, const ScoredRows& rows, DatasetA
 DatasetArrays parse_scores(std::string_view text, const std::string& origin, const ScoredRows& rows,
                            LabelIndex& index, std::vector<std::uint32_t>* order) {
   DatasetArrays arrays;
-  std::vector<Entry> row;
+  std::vector<ScoreEntry> row;
   std::size_t number = 0;
   while (!text.empty()) {
     const ScoreLine line{origin, ++number, take_line(text)};
@@ -312,8 +212,8 @@ DatasetArrays parse_scores(std::string_view text, const std::string& origin, con
       const auto more = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
       fail_rows(origin, number + more + (text.empty() || text.back() == '\n' ? 0 : 1), rows);
     }
-    line.text.starts_with(kJsonLine) ? parse_json_line(line, index, row) : parse_line(line, index, row);
-    for (const Entry& entry : row) {
+    parse_score_line(line, index, row);
+    for (const ScoreEntry& entry : row) {
       arrays.feature_ids.push_back(entry.label);
       arrays.feature_values.push_back(entry.score);
       if (order != nullptr) order->push_back(entry.place);
@@ -321,6 +221,40 @@ DatasetArrays parse_scores(std::string_view text, const std::string& origin, con
     arrays.feature_offsets.push_back(arrays.feature_ids.size());
   }
   leave_out_blank(origin, rows, arrays, order);
+  return arrays;
+}
+
+// Of users, who may come in any order.
+DatasetArrays parse_user_scores(std::string_view text, const std::string& origin, const NameList& users,
+                                LabelIndex& index, std::vector<std::uint32_t>* order) {
+  std::unordered_map<std::string_view, std::size_t> rows;
+  for (std::size_t row = 0; row < users.size(); ++row) rows.emplace(users[row], row);
+  std::vector<std::optional<std::vector<ScoreEntry>>> found(users.size());
+  std::vector<ScoreEntry> scores;
+  std::string user;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::string_view line = take_line(text);
+    if (is_blank_line(line)) continue;
+    parse_score_line({origin, number, line}, index, scores, &user);
+    const auto row = rows.find(user);
+    if (row == rows.end())
+      fail_input("{}:{}:1: the data have no user '{}'; a line begins with its user and a TAB", origin, number,
+                 shown_part(user));
+    if (found[row->second])
+      fail_input("{}:{}:1: the user '{}' is there twice", origin, number, shown_part(user));
+    found[row->second] = scores;
+  }
+  DatasetArrays arrays;
+  for (std::size_t row = 0; row < users.size(); ++row) {
+    if (!found[row])
+      fail_input("{}: there is no line for the user '{}' of the data", origin, shown_part(users[row]));
+    for (const ScoreEntry& entry : *found[row]) {
+      arrays.feature_ids.push_back(entry.label);
+      arrays.feature_values.push_back(entry.score);
+      if (order != nullptr) order->push_back(entry.place);
+    }
+    arrays.feature_offsets.push_back(arrays.feature_ids.size());
+  }
   return arrays;
 }
 
@@ -335,7 +269,7 @@ DatasetArrays parse_score_matrix(const NamedBytes& bytes, const ScoredRows& rows
   DatasetArrays arrays;
   for (std::size_t r = 0; r < matrix.rows; ++r) {
     for (std::size_t e = matrix.ends[r]; e < matrix.ends[r + 1]; ++e)
-      check_label(matrix.ids[e], index, fmt::format("{}: row {}", bytes.path, r));
+      check_score_label(matrix.ids[e], index, fmt::format("{}: row {}", bytes.path, r));
   }
   arrays.feature_offsets = std::move(matrix.ends);
   arrays.feature_ids.assign(matrix.ids.begin(), matrix.ids.end());
@@ -345,6 +279,17 @@ DatasetArrays parse_score_matrix(const NamedBytes& bytes, const ScoredRows& rows
 }
 
 }  // namespace
+
+TruthOptions truth_options(const DataConfig& data) {
+  TruthOptions reading;
+  reading.columns = {data.text, data.labels, data.label_separator, ""};
+  reading.log = log_options(data);
+  reading.known = data.known;
+  if (data.kind == DataKind::kInteractions || !data.user.empty() || !data.item.empty())
+    reading.format = DataFormat::kInteractions;
+  if (data.format != DataFormat::kAuto) reading.format = data.format;
+  return reading;
+}
 
 Dataset read_labels(const std::string& path, const TruthOptions& options, LabelIndex& index) {
   if (const std::vector<std::string> parts = parts_of(path); parts.size() > 1) {
@@ -357,6 +302,7 @@ Dataset read_labels(const std::string& path, const TruthOptions& options, LabelI
     if (!index.named() && index.knows_numbers())
       fail_input("{}: this names its labels, but other files number them; give the names by --labels", path);
     index.name_by_data();
+    if (found == DataFormat::kInteractions) return read_log_items(path, options, index);
     return read_named_labels(path, found, options, index);
   }
   if (index.grows())
@@ -369,12 +315,17 @@ Dataset read_labels(const std::string& path, const TruthOptions& options, LabelI
   return labels;
 }
 
-ScoredRows scored_rows(const std::string& path, const TruthOptions& options, std::size_t samples) {
+Truth read_truth(const std::string& path, const TruthOptions& options, LabelIndex& index) {
+  if (format_of(parts_of(path).front(), options) == DataFormat::kInteractions)
+    return read_log_truth(path, options, index);
+  Truth truth{read_labels(path, options, index), {}};
+  truth.rows.samples = truth.labels.size();
+  if (text_pair(path)) return truth;
   ReadOptions reading;
   reading.format = format_of(path, options);
   reading.columns = options.columns;
-  const bool pair = text_pair(path).has_value();
-  return {samples, pair ? std::vector<std::uint64_t>() : blank_rows(path, reading)};
+  truth.rows.blank = blank_rows(path, reading);
+  return truth;
 }
 
 Dataset read_scores(const std::string& path, const ScoredRows& rows, LabelIndex& index,
@@ -382,8 +333,13 @@ Dataset read_scores(const std::string& path, const ScoredRows& rows, LabelIndex&
   const std::string origin = path == "-" ? "standard input" : path;
   const FileBytes bytes(path == "-" ? "/dev/stdin" : path);
   const std::string_view text = without_byte_order_mark(bytes.text());
-  DatasetArrays arrays = is_npz(text) ? parse_score_matrix({text, origin}, rows, index)
-                                      : parse_scores(text, origin, rows, index, order);
+  if (is_npz(text) && rows.users != nullptr)
+    fail_input(
+        "{}: a matrix does not say whose rows these are; give lines or JSON as slide predict prints them",
+        origin);
+  DatasetArrays arrays = is_npz(text)            ? parse_score_matrix({text, origin}, rows, index)
+                         : rows.users != nullptr ? parse_user_scores(text, origin, *rows.users, index, order)
+                                                 : parse_scores(text, origin, rows, index, order);
   std::uint32_t bound = index.named() ? static_cast<std::uint32_t>(index.names()) : index.limit();
   for (const std::uint32_t label : arrays.feature_ids) bound = std::max(bound, label + 1);
   arrays.label_offsets = std::vector<std::uint64_t>(arrays.feature_offsets.size());

@@ -18,6 +18,7 @@
 #include "engine/run/model_file.h"
 #include "engine/run/ranks.h"
 #include "engine/run/require_memory.h"
+#include "engine/run/shared_folder.h"
 
 namespace slide {
 
@@ -53,6 +54,19 @@ TrainingStart facts_of(const Trainer& trainer, int threads) {
   return start;
 }
 
+// A run that has not finished may have a model already, as after a kill at its very end; it must be its own.
+void require_own_model(const RunFolder& folder, const Config& config) {
+  if (!fs::exists(folder.model())) return;
+  try {
+    return check_same_config(load_model(folder.model()).config, config, folder.model());
+  } catch (const InputError&) {  // told below
+  }
+  fail_input(
+      "{}: a model is here that this run did not write, and that it would replace; move it elsewhere, then "
+      "resume",
+      folder.model());
+}
+
 // A finished run must have a valid model.
 void require_model(const RunFolder& folder) {
   try {
@@ -85,6 +99,7 @@ TrainingRun TrainingRun::resume(fs::path folder, std::optional<std::uint32_t> th
 
 TrainingRun::TrainingRun(Resume, fs::path folder, std::optional<std::uint32_t> threads, Cluster* cluster)
     : folder_(std::move(folder)), cluster_(cluster != nullptr && cluster->size() > 1 ? cluster : nullptr) {
+  if (cluster_ != nullptr) require_shared_folder(*cluster_, folder_.name(), false);
   if (!fs::exists(folder_.config())) {
     fail_input("{}: there is no run to go on with, it has no config.toml; name the folder given with --out",
                folder_.name());
@@ -98,6 +113,7 @@ TrainingRun::TrainingRun(Resume, fs::path folder, std::optional<std::uint32_t> t
     finished_ = folder_.is_finished();
     if (finished_ && leads()) require_model(folder_);
   }
+  if (!finished_ && leads()) require_own_model(folder_, stated_);
   threads_ = own_threads(static_cast<int>(threads.value_or(stated_.train.threads)), cluster_);
 }
 
@@ -107,16 +123,25 @@ void TrainingRun::require_free_folder(bool replace) {
 
 RunResult TrainingRun::train(const RunObserver& observer) {
   if (leads()) folder_.claim();
+  if (cluster_ != nullptr) {
+    const auto processes = static_cast<std::uint32_t>(cluster_->size());
+    require_same_config(*cluster_, effective_config(stated_, {.processes = processes}));
+    require_shared_folder(*cluster_, folder_.name(), true);
+  }
   const RunData data = load(observer);
   if (cluster_ != nullptr) {
-    require_same_run(*cluster_, *config_, data);
+    require_same_data(*cluster_, data);
     if (data.test || validation_) require_shared_evaluation(*config_);
   }
   if (saved_) check_data(data);
-  require_memory(plan_least(*config_, data.train, threads_, cluster_), cluster_);
+  const MemoryPlan least = plan_least(*config_, data.train, threads_, cluster_);
+  require_memory(least, cluster_);
   TrainingRows rows = rows_of(data);
-  const MemoryPlan needed = plan_run(*config_, rows, threads_, cluster_);
+  const std::size_t evaluated =
+      std::max(data.test ? data.test->size() : 0, validation_ ? validation_->size() : 0);
+  MemoryPlan needed = plan_run(*config_, rows, threads_, evaluated, cluster_);
   require_memory(needed, cluster_);
+  needed.search = least.search;  // for the log
   Trainer trainer = make_trainer(data, std::move(rows));
   init_.reset();
   TrainingStart start = facts_of(trainer, threads_);
@@ -237,7 +262,9 @@ void TrainingRun::begin(Trainer& trainer, const RunData& data, const MemoryPlan&
 
 RunStart TrainingRun::log_start(const Trainer& trainer, const RunData& data, const MemoryPlan& plan) const {
   const DataShape& shape = trainer.shape();
-  const double data_bytes = bytes_of(data.train) + (data.test ? bytes_of(*data.test) : 0.0) +
+  const Dataset& crossed = trainer.crossed_rows();
+  const double rows = crossed.feature_entries() == data.train.feature_entries() ? 0.0 : bytes_of(crossed);
+  const double data_bytes = bytes_of(data.train) + rows + (data.test ? bytes_of(*data.test) : 0.0) +
                             (validation_ ? bytes_of(*validation_) : 0.0);
   return {trainer.labelled(),
           data.test ? data.test->size() : 0,
@@ -250,7 +277,8 @@ RunStart TrainingRun::log_start(const Trainer& trainer, const RunData& data, con
           plan,
           trainer.label_groups(),
           validation_ ? validation_->size() : 0,
-          validation_by_};
+          validation_by_,
+          threads_};
 }
 
 // Trains; returns false where the observer stopped it, after saving a checkpoint.

@@ -7,6 +7,7 @@
 
 #include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
+#include "engine/base/summed_file.h"
 #include "engine/config/parse.h"
 #include "engine/inference/shared_predictor.h"
 #include "engine/run/ranks.h"
@@ -28,6 +29,17 @@ void prepare_output(const fs::path& file, const char* option) {
   const AtomicFile probe(file.string());  // throws where the folder is not writable; leaves nothing
 }
 
+namespace {
+
+// What decides how a search goes on, besides its configuration.
+std::string text_of(const TuneOptions& options) {
+  std::string text = fmt::format("{} {} {}", options.seconds, options.trials, options.train_seconds);
+  for (const std::string& key : options.fixed) text += '\n' + key;
+  return text;
+}
+
+}  // namespace
+
 TuneResult tune_to_file(const Config& start, const TuneOptions& options, const fs::path& file,
                         const TuneObserver& observer) {
   Cluster* cluster = options.cluster != nullptr && options.cluster->size() > 1 ? options.cluster : nullptr;
@@ -46,8 +58,11 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
   }
   const int threads = own_threads(static_cast<int>(start.train.threads), cluster);
   stated.train.threads = static_cast<std::uint32_t>(threads);
-  if (cluster != nullptr)  // before any data are read
-    effective_config(stated, {.processes = static_cast<std::uint32_t>(cluster->size())}, &notes);
+  if (cluster != nullptr) {  // before any data are read
+    const auto processes = static_cast<std::uint32_t>(cluster->size());
+    require_same_config(*cluster, effective_config(stated, {.processes = processes}, &notes));
+    require_same(*cluster, crc_32(0, text_of(options)), "search (its time, trials and fixed keys)");
+  }
   const RunData data = read_together(stated, threads, false, cluster);
   notes.insert(notes.end(), data.notes.begin(), data.notes.end());
   for (const std::string& note : notes) {
@@ -56,11 +71,11 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
   if (observer.warnings) observer.warnings(data.warnings());
   const Config training = effective_config(stated, facts_of(data.train, cluster));
   if (cluster != nullptr) {
-    require_same_run(*cluster, training, data);
+    require_same_data(*cluster, data);
     require_shared_evaluation(training);
   }
   const auto require = [&](const Config& config, const TrainingRows& rows) {
-    require_memory(plan_run(config, rows, threads, cluster), cluster);
+    require_memory(plan_run(config, rows, threads, rows.raw.samples(), cluster), cluster);
   };
   require_memory(plan_least(training, data.train, threads, cluster), cluster);
   require(training, TrainingRows(training, data.train, threads));

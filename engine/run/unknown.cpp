@@ -20,14 +20,23 @@ Unknown count_unknown(const Dataset& rows, const ReadReport& report, std::uint64
   return unknown;
 }
 
-std::string told(const Unknown& unknown, const std::string& path, std::uint64_t rows, bool text) {
+FeatureKind feature_kind(const TextModel* text) {
+  if (text == nullptr) return FeatureKind::kNumbers;
+  return has_items(text->form()) ? FeatureKind::kItems : FeatureKind::kWords;
+}
+
+std::string told(const Unknown& unknown, const std::string& path, std::uint64_t rows, FeatureKind kind) {
+  const bool items = kind == FeatureKind::kItems;
   std::vector<std::string> kinds, facts;
-  if (unknown.features > 0)
-    kinds.push_back(fmt::format("{} {}", unknown.features, text ? "words and n-grams" : "features"));
-  if (unknown.labels > 0) kinds.push_back(fmt::format("{} labels", unknown.labels));
+  const char* const features = items                         ? "items"
+                               : kind == FeatureKind::kWords ? "words and n-grams"
+                                                             : "features";
+  if (unknown.features > 0) kinds.push_back(fmt::format("{} {}", unknown.features, features));
+  if (unknown.labels > 0)
+    kinds.push_back(fmt::format("{} {}", unknown.labels, items ? "items to predict" : "labels"));
   if (unknown.empty_rows > 0) {
-    facts.push_back(
-        fmt::format("{} of {} samples have no feature that the model knows", unknown.empty_rows, rows));
+    facts.push_back(fmt::format("{} of {} {} have no {} that the model knows", unknown.empty_rows, rows,
+                                items ? "users" : "samples", items ? "item" : "feature"));
   }
   if (!kinds.empty())
     facts.push_back(fmt::format("unknown are {}, as often as they occur", fmt::join(kinds, " and ")));

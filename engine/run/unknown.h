@@ -6,6 +6,7 @@
 
 #include "datasets/dataset.h"
 #include "datasets/read_report.h"
+#include "datasets/text_model.h"
 
 namespace slide {
 
@@ -16,7 +17,10 @@ struct Unknown {
   std::uint64_t labels = 0;
 };
 Unknown count_unknown(const Dataset& rows, const ReadReport& report, std::uint64_t labels);
-// `text`: the model was trained on text.
-std::string told(const Unknown& unknown, const std::string& path, std::uint64_t rows, bool text);
+// What features of a model are.
+enum class FeatureKind { kNumbers, kWords, kItems };
+// `text`: the model's vocabulary, or nullptr.
+FeatureKind feature_kind(const TextModel* text);
+std::string told(const Unknown& unknown, const std::string& path, std::uint64_t rows, FeatureKind kind);
 
 }  // namespace slide

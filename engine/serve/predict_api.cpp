@@ -176,23 +176,30 @@ const Json* take_request(const Json& request, RequestSamples& samples, Ask& ask)
   if (request.is_array()) return &request;
   if (!request.is_object()) fail_input("the body must be an object as {{\"text\": \"...\"}}");
   const Json* inputs = nullptr;
+  RequestSamples::Parts parts;
   int kinds = 0;
   std::set<std::string_view> given;
   for (const auto& [key, value] : request.items()) {
     if (!given.insert(key).second) fail_input("'{}' is given twice; give it once", shown_part(key));
     if (key == "text" || key == "features" || key == "inputs") {
       ++kinds;
-      if (key == "text") samples.add_text(value);
-      if (key == "features") samples.add_features(value);
+      if (key == "text") parts.text = &value;
+      if (key == "features") parts.features = &value;
       if (key == "inputs") inputs = &value;
+    } else if (key == "user") {
+      parts.user = &value;
     } else if (!take_option(key, value, ask)) {
       fail_input(
-          "unknown key '{}'; known are text, features, inputs, k, threshold, scores, inference, keep_known, "
+          "unknown key '{}'; known are text, features, user, inputs, k, threshold, scores, inference, "
+          "keep_known, "
           "explain",
           shown_part(key));
     }
   }
-  if (kinds != 1) fail_input("give one of \"text\", \"features\" and \"inputs\"");
+  if (inputs != nullptr && parts.user != nullptr) fail_input("name users within \"inputs\"");
+  if (kinds != 1 && !(kinds == 0 && parts.user != nullptr))
+    fail_input("give one of \"text\", \"features\" and \"inputs\"");
+  if (inputs == nullptr) samples.add(parts);
   if (inputs != nullptr && !inputs->is_array()) fail_input("inputs must be a list");
   return inputs;
 }
@@ -265,7 +272,7 @@ PredictAnswer answer_predict(std::string_view body, const ServedModel& model, st
                              HeldBytes* held) {
   const Json request = parse(body);
   ServedModel::Lease space(model);
-  RequestSamples samples(model.model(), *space);
+  RequestSamples samples(model.model(), model.users(), *space);
   Ask ask{.k = default_k, .threshold = {}, .inference = model.inference()};
   const Json* inputs = take_request(request, samples, ask);
   if (inputs != nullptr) add_inputs(*inputs, samples);
@@ -286,12 +293,14 @@ PredictAnswer answer_predict(std::string_view body, const ServedModel& model, st
     predictor->predict(rows, asked, scratch, sink);
   };
   const auto write = [&](std::size_t sample, std::span<const Prediction> best) {
-    if (inputs == nullptr) return answer.add_predictions(sample, best);
-    answer.add(sample == 0 ? "{" : ",{");
+    if (inputs != nullptr) answer.add(sample == 0 ? "{" : ",{");
+    if (const auto& user = samples.user(sample)) answer.add("\"user\":" + json_string(*user) + ",");
     answer.add_predictions(sample, best);
-    answer.add("}");
+    if (inputs != nullptr) answer.add("}");
   };
   if (samples.unknown() > 0) answer.add(fmt::format("\"unknown_features\":{},", samples.unknown()));
+  if (samples.without_items() > 0)
+    answer.add(fmt::format("\"users_without_items\":{},", samples.without_items()));
   if (inputs != nullptr) answer.add("\"results\":[");
   if (reaching) {
     const Found found = all_reaching(answer, data, wanted, model.model().network.labels(), call);

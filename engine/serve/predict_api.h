@@ -5,15 +5,17 @@
 //   "features": {"12": 0.5, "700": 1}            ids as in the training file; or a list of ids and [id,
 //   value] pairs
 //   "features": [0.5, 1, ...]                    for a model with dense columns only: one number per column
-//   "inputs": [ ... ]                            several inputs: objects with "text" or "features", or
-//   strings
+//   "user": "ann"                                of a model of interactions: what the user has, by the log;
+//                                                "text" or "features" beside it hold further items
+//   "inputs": [ ... ]                            several inputs: objects of the above, or strings
 // and optionally "k", "threshold", "scores" ("probability" or "logit"), "inference" ("full" or "lsh"),
 // "keep_known" (whether answers include items of the input) and "explain" (a number of features). A list in
 // place of the object stands for its "inputs". The answer to a single input is
 //   {"model": "<fingerprint>", "predictions": [{"id": 7, "label": "music", "score": 0.93}, ...]}
 // best first, without "label" where labels have no names; the answer to "inputs" has a list "results" of
-// objects with "predictions", in input order. With "explain", each prediction has the features that
-// contribute most to it (engine/inference/attribution.h), with their contribution to the logit:
+// objects with "predictions", in input order, with the "user" who was named. With "explain", each prediction
+// has the features that contribute most to it (engine/inference/attribution.h), with their contribution to
+// the logit:
 //   "because": [{"id": 3, "feature": "cello", "part": 1.7}, ...]
 #pragma once
 

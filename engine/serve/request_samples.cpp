@@ -39,13 +39,41 @@ std::uint64_t id_of(const Json& id) {
 }  // namespace
 
 void RequestSamples::add(const Json& input) {
-  if (input.is_string()) return add_text(input);
-  if (!input.is_object() || input.size() != 1)
-    fail_input("an input must be a string, {{\"text\": ...}} or {{\"features\": ...}}");
-  const auto only = input.begin();
-  if (only.key() == "text") return add_text(only.value());
-  if (only.key() == "features") return add_features(only.value());
-  fail_input("unknown key '{}'; an input has \"text\" or \"features\"", shown_part(only.key()));
+  if (input.is_string()) return add(Parts{nullptr, &input, nullptr});
+  if (!input.is_object() || input.empty())
+    fail_input("an input must be a string, {{\"text\": ...}}, {{\"features\": ...}} or {{\"user\": ...}}");
+  Parts parts;
+  for (const auto& [key, value] : input.items()) {
+    if (key == "text") {
+      parts.text = &value;
+    } else if (key == "features") {
+      parts.features = &value;
+    } else if (key == "user") {
+      parts.user = &value;
+    } else {
+      fail_input("unknown key '{}'; an input has \"text\", \"features\" or \"user\"", shown_part(key));
+    }
+  }
+  add(parts);
+}
+
+void RequestSamples::add(const Parts& parts) {
+  if (parts.text != nullptr && parts.features != nullptr) fail_input("give one of \"text\" and \"features\"");
+  names_.emplace_back();
+  if (parts.user != nullptr) take_user(*parts.user);
+  if (parts.text != nullptr) return add_text(*parts.text);
+  if (parts.features != nullptr) return add_features(*parts.features);
+  space_.row.ids.clear();
+  space_.row.values.clear();
+  append(0);
+}
+
+void RequestSamples::take_user(const Json& user) {
+  if (model_.config.data.kind != DataKind::kInteractions)
+    fail_input("user: the model was not trained on interactions; leave it out");
+  if (!user.is_string() && !user.is_number_integer())
+    fail_input("user must be a name, as a string or a whole number");
+  names_.back() = user.is_string() ? user.get<std::string>() : user.dump();
 }
 
 void RequestSamples::add_text(const Json& value) {
@@ -55,7 +83,9 @@ void RequestSamples::add_text(const Json& value) {
     fail_input("the model was trained on features, not on text; send {{\"features\": {{\"ID\": VALUE}}}}");
   Row& row = space_.row;
   split_plain(*text, model_.text->form(), space_.parts);
-  model_.text->features_of(space_.parts.text, model_.config.data.normalize, space_.tokenizer, row);
+  const bool scaled = model_.config.data.normalize && !names_.back();
+  model_.text->features_of(space_.parts.text, scaled, space_.tokenizer, row);
+  if (has_items(model_.text->form())) unknown_ += row.unknown;
   append(row.feature_count);
 }
 
@@ -137,12 +167,38 @@ void RequestSamples::merge_pairs() {
     }
   }
   take_dense();
-  if (model_.config.data.normalize) scale_to_unit_length(row.values.data(), row.values.size());
+  if (model_.config.data.normalize && !names_.back())
+    scale_to_unit_length(row.values.data(), row.values.size());
   append(row.ids.size());
+}
+
+// Adds to the `count` items in the workspace's row, which are not scaled, those that the user has in the log.
+std::size_t RequestSamples::with_items_of_user(std::size_t count) {
+  const std::string& user = *names_.back();
+  if (users_ == nullptr && count == 0)
+    fail_input(
+        "user '{}': the server has no log of what users have; start it with --known FILE, or send "
+        "items as \"text\"",
+        shown_part(user));
+  Row& row = space_.row;
+  items_.clear();
+  for (std::size_t i = 0; i < count; ++i) items_.emplace_back(row.ids[i], row.values[i]);
+  if (users_ != nullptr) users_->add_items_of(user, items_);
+  join_items(items_);
+  row.ids.clear();
+  row.values.clear();
+  for (const auto& [id, weight] : items_) {
+    row.ids.push_back(id);
+    row.values.push_back(weight);
+  }
+  if (model_.config.data.normalize) scale_to_unit_length(row.values.data(), row.values.size());
+  without_items_ += items_.empty() ? 1 : 0;
+  return items_.size();
 }
 
 // The sample in the workspace's row.
 void RequestSamples::append(std::size_t count) {
+  if (names_.back()) count = with_items_of_user(count);
   const Row& row = space_.row;
   const auto entries = static_cast<std::ptrdiff_t>(count);
   arrays_.feature_ids.insert(arrays_.feature_ids.end(), row.ids.begin(), row.ids.begin() + entries);

@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "datasets/dataset.h"
+#include "engine/run/known_users.h"
 #include "engine/run/model_file.h"
 #include "engine/serve/request_json.h"
 #include "engine/serve/served_model.h"
@@ -18,15 +20,27 @@ class RequestSamples {
  public:
   using Json = RequestJson;
 
-  RequestSamples(const Model& model, Workspace& space) : model_(model), space_(space) {}
+  // What a sample consists of; nullptr: nothing. A user's items are those of the log and those given.
+  struct Parts {
+    const Json* user = nullptr;
+    const Json* text = nullptr;
+    const Json* features = nullptr;
+  };
 
-  // Each adds a sample: of either kind, of a text, of features. Throw InputError with a line for the client.
+  // `users`: what users of a model of interactions have, or nullptr.
+  RequestSamples(const Model& model, const KnownUsers* users, Workspace& space)
+      : model_(model), users_(users), space_(space) {}
+
+  // Each adds a sample. Throw InputError with a line for the client.
   void add(const Json& input);
-  void add_text(const Json& value);
-  void add_features(const Json& value);
+  void add(const Parts& parts);
 
   // Values of features that the model does not know, and that were left out of all samples.
   std::size_t unknown() const { return unknown_; }
+  // Users of whom no item is known.
+  std::size_t without_items() const { return without_items_; }
+  // Of a sample; nothing where none was named.
+  const std::optional<std::string>& user(std::size_t sample) const { return names_[sample]; }
 
   // All samples; none are left.
   Dataset take();
@@ -36,6 +50,10 @@ class RequestSamples {
   std::uint32_t sparse() const {
     return static_cast<std::uint32_t>(model_.network.sample_features() - columns());
   }
+  void add_text(const Json& value);
+  void add_features(const Json& value);
+  void take_user(const Json& user);
+  std::size_t with_items_of_user(std::size_t count);
   bool is_dense() const { return columns() > 0 && sparse() == 0; }
   std::uint64_t first_id() const { return model_.config.data.one_based ? 1 : 0; }
   void add_columns(const Json& value);
@@ -46,11 +64,14 @@ class RequestSamples {
   void append(std::size_t count);
 
   const Model& model_;
+  const KnownUsers* users_;
   Workspace& space_;
   DatasetArrays arrays_;
   std::vector<std::pair<std::uint32_t, float>> pairs_;
-  std::vector<float> dense_;  // rows of dense columns, one behind the other
-  std::size_t unknown_ = 0;
+  std::vector<float> dense_;                       // rows of dense columns, one behind the other
+  std::vector<std::optional<std::string>> names_;  // of the users of samples
+  Items items_;
+  std::size_t unknown_ = 0, without_items_ = 0;
 };
 
 }  // namespace slide::serve

@@ -4,8 +4,12 @@
 
 #include <utility>
 
+#include "datasets/data_parts.h"
+#include "engine/base/error.h"
 #include "engine/base/phases.h"
+#include "engine/run/run_data.h"
 #include "engine/run/run_folder.h"
+#include "engine/run/users_log.h"
 
 namespace slide::serve {
 
@@ -33,6 +37,8 @@ ServedModel::ServedModel(const Options& options)
     wanted.mode = Inference::kLsh;
     lsh_.emplace(model_.trained(), wanted);
   }
+  if (!names_.warning().empty()) model_.notes.push_back(names_.warning());
+  read_users(options.known, options.threads);
   load_seconds_ = seconds_since(begun_);
   loaded_at_ = std::chrono::system_clock::now();
 }
@@ -40,6 +46,30 @@ ServedModel::ServedModel(const Options& options)
 const char* ServedModel::kind() const {
   if (model_.text != nullptr) return has_items(model_.text->form()) ? "items" : "text";
   return model_.shape.dense > 0 ? "dense columns" : "features";
+}
+
+void ServedModel::read_users(const std::string& known, int threads) {
+  const DataConfig& data = model_.config.data;
+  const bool of_items = data.kind == DataKind::kInteractions;
+  if (!of_items && !known.empty())
+    fail_input("{}: the model was not trained on interactions; leave --known out", path_);
+  if (!of_items) return;
+  model_.known_given = !known.empty();
+  if (model_.known_given) model_.config.data.known = known;
+  const std::string log = log_of_users(data);
+  const std::optional<std::string> missing = missing_part(log);
+  if (missing && !known.empty()) fail_input("{}: there is no such file; name a log by --known", *missing);
+  if (missing) {
+    model_.notes.push_back(users_not_looked_up(*missing));
+    return;
+  }
+  try {
+    users_log(model_);
+  } catch (const InputError& error) {
+    model_.notes.push_back(fmt::format("users are not looked up; {}", error.what()));
+    return;
+  }
+  users_.emplace(expanded(log), model_read_options(model_, threads));
 }
 
 const Predictor* ServedModel::predictor(Inference mode) const {

@@ -16,6 +16,7 @@
 #include "datasets/tokenizer.h"
 #include "engine/inference/attribution.h"
 #include "engine/inference/inference.h"
+#include "engine/run/known_users.h"
 #include "engine/run/label_names.h"
 #include "engine/run/model_file.h"
 
@@ -37,15 +38,19 @@ class ServedModel {
   struct Options {
     std::string path;
     std::string labels;                  // file with label names, or empty
+    std::string known;                   // of interactions: log to look users up in; empty: the model's own
     std::optional<Inference> inference;  // none: eval.inference of the model
     int threads = 0;                     // for loading
   };
-  // Loads the model; for lsh also builds its tables. Throws InputError as load_model() and LabelNames do, and
-  // where the model is no regular file.
+  // Loads the model; for lsh also builds its tables, and of interactions reads what users have: 8 bytes per
+  // item of a user, and names. Throws InputError as load_model(), LabelNames and KnownUsers do, and where the
+  // model is no regular file.
   explicit ServedModel(const Options& options);
 
   const Model& model() const { return model_; }
   const LabelNames& names() const { return names_; }
+  // What users have; nullptr where there is no log of it.
+  const KnownUsers* users() const { return users_ ? &*users_ : nullptr; }
   const std::string& path() const { return path_; }
   // Checksum of the file, eight hexadecimal digits.
   const std::string& fingerprint() const { return fingerprint_; }
@@ -73,6 +78,7 @@ class ServedModel {
   };
 
  private:
+  void read_users(const std::string& known, int threads);
   std::unique_ptr<Workspace> borrow() const;
   void give_back(std::unique_ptr<Workspace> space) const;
 
@@ -80,6 +86,7 @@ class ServedModel {
   std::string path_;
   Model model_;
   LabelNames names_;
+  std::optional<KnownUsers> users_;
   std::string fingerprint_;
   std::optional<Predictor> full_, lsh_;
   double load_seconds_ = 0.0;

@@ -9,14 +9,8 @@ namespace slide {
 namespace {
 
 std::vector<std::uint32_t> users_with_items(const Dataset& users, const std::string& origin) {
-  std::vector<std::uint32_t> samples;
-  for (std::size_t i = 0; i < users.size(); ++i) {
-    if (!users.weights().empty() && users.weights()[i] == 0) continue;
-    if (can_hide(users, i)) samples.push_back(static_cast<std::uint32_t>(i));
-  }
-  if (samples.empty()) {
-    fail_input("{}: no user has two items or more, of which one could be hidden; give a larger log", origin);
-  }
+  std::vector<std::uint32_t> samples = users_to_draw(users);
+  if (samples.empty()) fail_input("{}: no user has an item that counts; give a larger log", origin);
   return samples;
 }
 

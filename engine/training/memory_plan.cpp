@@ -1,7 +1,9 @@
 #include "engine/training/memory_plan.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "engine/features/crossed_entries.h"
 #include "engine/features/feature_weight_learning.h"
 #include "engine/features/item_draw.h"
 #include "engine/features/neighbours.h"
@@ -59,16 +61,50 @@ LayerPlan plan_layer(const LayerShape& layer, const BlockLimits& limits, const B
   return plan;
 }
 
-// The postings of the wide path and what votes are counted in, each thread.
+// Whether scores are bounded first: as Predictor of engine/inference chooses.
+bool bounds_scores(const NetworkShape& shape) {
+  return shape.layers.back().neurons >= 4096;
+}
+
+// Blocks and scores of prediction batches. Each thread has lists as long as the most feature crosses of a
+// row, filled from the beginning; busy ones touch matrices, too. The constants stand in rooms above this one:
+// PredictionBatch, Chunks and BatchBoundedScorer of engine/inference.
+double batch_bytes(const Config& config, const NetworkShape& shape, const BlockBounds& bounds, int threads,
+                   int busy) {
+  constexpr std::size_t kLanes = 128, kMaxBlocks = 4, kScored = 1024, kHits = 512;
+  const std::size_t hits = bounds_scores(shape) ? kHits : 0;
+  const std::size_t groups = (bounds.evaluated + kLanes - 1) / kLanes;
+  const auto blocks =
+      double(std::clamp<std::size_t>(groups / static_cast<std::size_t>(threads), 1, kMaxBlocks));
+  const double used = std::min(double(threads), std::ceil(double(groups) / blocks));
+  const double row = double(bounds.all_features) / double(std::max<std::size_t>(1, bounds.samples));
+  const double crossed = std::min(row, double(kCrossedFeatures));
+  const double crosses = config.data.crosses > 0 ? crossed * (crossed - 1) / 2 : 0;
+  double lists = double(kLanes * hits) * 2 * sizeof(float),
+         matrices = double(kScored * kLanes) * sizeof(float);
+  if (config.layers.back().wide) {
+    const auto entries = static_cast<std::size_t>(row * double(kLanes));
+    lists += (row + crosses) * double(kLanes) * 4 * sizeof(float);
+    matrices += double(BlockFeatures::bytes_of(shape.features, entries, kLanes));
+  }
+  if (hits > 0) lists += double(shape.features) / blocks * sizeof(float);
+  if (shape.input) matrices += InputLayer::block_bytes_of(*shape.input, kLanes);
+  // Where each thread has a batch to begin with, all compute one.
+  const double computing = groups >= static_cast<std::size_t>(threads) ? used : std::min(used, double(busy));
+  return blocks * (used * lists + computing * matrices);
+}
+
+// The postings of the wide path, and batches and what votes are counted in, each thread.
 double evaluation_bytes(const Config& config, const NetworkShape& shape, const BlockBounds& bounds,
-                        int threads) {
+                        int threads, int busy) {
   const LayerConfig& output = config.layers.back();
-  double bytes = 0;
+  if (bounds.evaluated == 0) return 0;
+  double bytes = batch_bytes(config, shape, bounds, threads, busy);
   if (output.wide) {
     const double wide =
         WidePath::most_weights(output, double(shape.layers.back().neurons), double(bounds.label_features));
     bytes += WidePostings::bytes_of(wide, double(shape.features));
-    bytes += WideBounds::bytes_of(wide, double(shape.features));
+    if (bounds_scores(shape)) bytes += WideBounds::bytes_of(wide, double(shape.features));
   }
   if (config.neighbours.share > 0 && bounds.samples > 0)
     bytes += threads * Neighbours::scratch_bytes_of(double(bounds.samples), double(shape.features));
@@ -84,12 +120,13 @@ bool learns_feature_weights(const Config& config, std::size_t features, const Bl
 }  // namespace
 
 MemoryPlan plan_memory(const Config& config, std::size_t features, std::size_t labels,
-                       const BlockBounds& bounds, int threads) {
-  return plan_memory(config, features, network_shape(config, features, labels).parts, bounds, threads);
+                       const BlockBounds& bounds, int threads, int busy) {
+  return plan_memory(config, features, network_shape(config, features, labels).parts, bounds, threads, busy);
 }
 
 MemoryPlan plan_memory(const Config& config, std::size_t features, const NetworkParts& parts,
-                       const BlockBounds& all_bounds, int threads) {
+                       const BlockBounds& all_bounds, int threads, int busy) {
+  if (busy == 0) busy = threads;
   const NetworkShape shape = network_shape(config, features, parts, all_bounds.dense);
   BlockBounds bounds = all_bounds;
   bounds.masks = config.data.kind == DataKind::kInteractions;
@@ -110,22 +147,28 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
     if (config.neighbours.cooccurrence > 0)
       plan.neighbours += LabelCooccurrence::bytes_of(double(parts.neuron_ends.back()));
   }
-  plan.evaluation = evaluation_bytes(config, shape, bounds, threads);
+  plan.evaluation = evaluation_bytes(config, shape, bounds, threads, busy);
   if (learns_feature_weights(config, features, bounds)) {
     const auto samples = double(bounds.samples), all = double(features);
     plan.neighbours += Neighbours::weight_bytes_of(samples, all);
-    plan.evaluation = std::max(plan.evaluation,
-                               FeatureWeightLearning::bytes_of(samples, all, double(parts.neuron_ends.back()),
-                                                               double(bounds.all_features), threads));
+    plan.learning = FeatureWeightLearning::bytes_of(samples, all, double(parts.neuron_ends.back()),
+                                                    double(bounds.all_shared), busy);
   }
   plan.regression =
       bytes_of_item_weights(config, parts.neuron_ends.back(), double(all_bounds.label_features), threads);
   if (const LayerConfig& output = config.layers.back(); output.wide) {
     plan.patterns =
         WidePath::finding_bytes_of(output, double(shape.layers.back().neurons), double(bounds.label_features),
-                                   double(shape.features), threads);
+                                   double(shape.features), threads) +
+        sizeof(std::uint32_t) *  // a copy, when the array of features is cut to its length
+            WidePath::most_weights(output, double(shape.layers.back().neurons),
+                                   double(bounds.label_features));
   }
-  plan.step = NetworkTraining::bytes_of(config, shape, bounds, step_shape(config.train, threads));
+  if (config.data.kind == DataKind::kInteractions) {  // drawn from the users, twice each
+    plan.patterns += 2 * (double(bounds.all_features) * (sizeof(std::uint32_t) + sizeof(float)) +
+                          double(bounds.samples) * 2 * sizeof(std::uint64_t));
+  }
+  plan.step = NetworkTraining::bytes_of(config, shape, bounds, step_shape(config.train, busy));
   if (bounds.masks) {
     const std::size_t blocks =
         (config.train.batch_size + config.train.block_size - 1) / config.train.block_size;

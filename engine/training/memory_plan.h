@@ -29,9 +29,10 @@ struct MemoryPlan {
   std::vector<LayerPlan> layers;
   double neighbours = 0;  // samples kept for votes; 0 where bounds.samples is not known
   double step = 0;        // what training steps need beside the optimizer's state, all threads
-  double evaluation = 0;  // working memory of an evaluation, all threads, or of feature-weight learning
-  // What is gone when the first step comes: of first weights of items, and of the wide path's patterns.
-  double regression = 0, patterns = 0;
+  double evaluation = 0;  // working memory of an evaluation, all threads
+  // What is gone when the first step comes: of the choice of feature crosses, before the network exists; of
+  // first weights of items, while the wide path's patterns are found; and of feature-weight learning.
+  double search = 0, regression = 0, patterns = 0, learning = 0;
 
   double parameters() const { return sum(&LayerPlan::parameters); }
   double weights() const { return sum(&LayerPlan::weights); }
@@ -39,7 +40,8 @@ struct MemoryPlan {
   double tables() const { return sum(&LayerPlan::tables); }
   double workspaces() const { return step + evaluation; }
   double training() const {
-    return weights() + neighbours + std::max({state() + tables() + workspaces(), regression, patterns});
+    const double steps = weights() + neighbours + std::max(state() + tables() + workspaces(), learning);
+    return std::max({search, weights() + regression + patterns, steps});
   }
 
  private:
@@ -50,11 +52,12 @@ struct MemoryPlan {
   }
 };
 
-// `bounds`: the most that a block of the training data holds. `threads` as resolved.
+// `bounds`: the most that a block of the training data holds. `threads` as resolved; `busy` of them
+// touch their working memory, 0: all.
 MemoryPlan plan_memory(const Config& config, std::size_t features, std::size_t labels,
-                       const BlockBounds& bounds, int threads);
+                       const BlockBounds& bounds, int threads, int busy = 0);
 // Of a process that holds these parts; of a wide path what is expected of it.
 MemoryPlan plan_memory(const Config& config, std::size_t features, const NetworkParts& parts,
-                       const BlockBounds& bounds, int threads);
+                       const BlockBounds& bounds, int threads, int busy = 0);
 
 }  // namespace slide

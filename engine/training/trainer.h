@@ -62,7 +62,8 @@ class Trainer {
   Cluster* cluster() const { return job_.cluster; }
 
   // Samples of an epoch; label texts among the training rows, which come in addition; and samples that are
-  // skipped: without a label, or of interactions with fewer than two items.
+  // skipped: without a label, or of interactions with fewer than two items unless all
+  // have.
   std::size_t labelled() const;
   std::size_t texts() const { return loop_.source().samples().size() - labelled(); }
   std::size_t unlabelled() const { return job_.rows.raw.samples() - labelled(); }

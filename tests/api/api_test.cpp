@@ -85,12 +85,12 @@ TEST(Api, TrainsTheModelOfTheCommandLine) {
   const Samples arrays = samples_of(slide.path("data/train.txt"));
   const std::string saved = slide.path("api.slide");
 
-  train(config, arrays.data()).save(saved);
+  train(config, arrays.data()).save(saved, true);
   EXPECT_EQ(read_file(saved), wanted) << "from memory";
-  train(config, Data::read(slide.path("data/train.txt"), config)).save(saved);
+  train(config, Data::read(slide.path("data/train.txt"), config)).save(saved, true);
   EXPECT_EQ(read_file(saved), wanted) << "from a file";
   const Model model = train(config);
-  model.save(saved);
+  model.save(saved, true);
   EXPECT_EQ(read_file(saved), wanted) << "from the files of the configuration";
 
   const Data test = Data::read(slide.path("data/test.txt"), model);
@@ -121,7 +121,7 @@ TEST(Api, ScalesToUnitLengthOnlyWhereTheConfigurationSaysSo) {
   Samples once = test::tiny_samples(), twice = once;
   for (float& value : twice.values) value *= 2;
   const auto bytes_of = [&](const Samples& samples, const char* normalize) {
-    train(config({normalize}), samples.data()).save(files.path("m"));
+    train(config({normalize}), samples.data()).save(files.path("m"), true);
     return read_file(files.path("m"));
   };
   EXPECT_EQ(bytes_of(once, "data.normalize=true"), bytes_of(twice, "data.normalize=true"));
@@ -154,7 +154,7 @@ TEST(Api, ACallbackStopsTrainingAndTheModelStays) {
   EXPECT_EQ(stopped.steps(), 3U);
   EXPECT_GT(total, 3U);
   const Program files;
-  stopped.save(files.path("m"));
+  stopped.save(files.path("m"), true);
   expect_same(predict(Model::load(files.path("m")), data), predict(stopped, data));
 }
 

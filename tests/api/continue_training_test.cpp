@@ -63,9 +63,9 @@ TEST(ApiContinue, IsTheSameToTheBit) {
   const Samples samples = tiny_samples();
   for (const char* kind : {"optimizer.kind=adagrad", "optimizer.kind=adam", "train.weights=bf16"}) {
     const Model first = train(config_of({kind, "data.idf_power=0.5"}), samples.data());
-    first.save(files.path("first"));
+    first.save(files.path("first"), true);
     const auto bytes_of = [&](const Model& start) {
-      continue_training(start, samples.data(), 2).save(files.path("m"));
+      continue_training(start, samples.data(), 2).save(files.path("m"), true);
       return read_file(files.path("m"));
     };
     const auto expected = bytes_of(first);

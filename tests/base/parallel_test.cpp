@@ -2,12 +2,17 @@
 #include "engine/base/parallel.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "engine/base/error.h"
+#include "tests/sanitizers.h"
 
 namespace slide {
 namespace {
@@ -164,6 +169,26 @@ TEST(Parallel, ThreadCountsResolve) {
   EXPECT_EQ(resolve_threads(0), available_threads());
   EXPECT_EQ(resolve_threads(3), 3);
   EXPECT_EQ(current_thread(), 0);
+}
+
+// The OpenMP runtime would print a line of its own and end the program.
+TEST(Parallel, ThreadsThatCannotBeStartedAreAnError) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers need more address space than any limit";
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit limit{std::size_t{1} << 30, RLIM_INFINITY};  // 8 MB of stack a thread
+    int code = 1;
+    try {
+      if (setrlimit(RLIMIT_AS, &limit) == 0) parallel_run(2000, [](int) {});
+    } catch (const Error& error) {
+      code = std::string(error.what()).starts_with("out of memory or processes: 2000 threads") ? 7 : 2;
+    }
+    _exit(code);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  parallel_run(3, [](int) {});
 }
 
 }  // namespace

@@ -227,5 +227,16 @@ TEST_F(InitTest, AFolderMayContinueTheRunThatItHolds) {
   EXPECT_TRUE(file("run/model.slide") == file("other/model.slide"));
 }
 
+TEST_F(InitTest, AModelFromAPipeIsReadOnce) {
+  write_texts("old.txt", 0, 2);
+  write_texts("new.txt", 1, 3);
+  begin("old.txt", "old");
+  ASSERT_EQ(go_on("old/model.slide", "new.txt", "file").code, 0);
+  const Outcome piped =
+      slide_.run_behind("cat old/model.slide", {"train", "--init", "/dev/stdin", "new.txt", "--out", "pipe"});
+  ASSERT_EQ(piped.code, 0) << piped.err;
+  EXPECT_EQ(slide_.run({"predict", "pipe", "new.txt"}).out, slide_.run({"predict", "file", "new.txt"}).out);
+}
+
 }  // namespace
 }  // namespace slide::test

@@ -50,6 +50,28 @@ TEST_F(KeepModelsTest, TrainingReplacesNoLoneModel) {
               file("out/model.slide"));
 }
 
+// A run that was stopped, and has not written a model yet.
+TEST_F(KeepModelsTest, ResumingReplacesNoModelOfOthers) {
+  const Strings more = {"--set", "train.checkpoint_every=1", "--seed", "9"};
+  ASSERT_EQ(train_into("whole", more).code, 0);
+  ASSERT_EQ(train_into("stopped", more).code, 0);
+  fs::remove(slide_.path("stopped/model.slide"));
+  write_file(slide_.path("stopped/environment.json"), "{\"finished\": false}");
+  fs::copy(slide_.path("out/model.slide"), slide_.path("stopped/model.slide"));
+  const std::string before = file("out/model.slide");
+  expect_kept("stopped/model.slide", "a model is here that this run did not write",
+              slide_.run({"train", "--resume", "stopped"}), before);
+  write_file(slide_.path("stopped/model.slide"), before.substr(0, 100));
+  EXPECT_EQ(slide_.run({"train", "--resume", "stopped"}).code, 2);
+  fs::remove(slide_.path("stopped/model.slide"));
+  ASSERT_EQ(slide_.run({"train", "--resume", "stopped"}).code, 0);
+  EXPECT_TRUE(file("stopped/model.slide") == file("whole/model.slide"));
+  // Killed between its model and its end, it goes on.
+  write_file(slide_.path("stopped/environment.json"), "{\"finished\": false}");
+  const Outcome again = slide_.run({"train", "--resume", "stopped"});
+  EXPECT_EQ(again.code, 0) << again.err;
+}
+
 TEST_F(KeepModelsTest, OtherOutputsReplaceNone) {
   const std::string before = file("out/model.slide");
   const auto reset = [&] {

@@ -163,5 +163,11 @@ TEST_F(SourceTest, HelpAndVersionAreCommandsToo) {
   EXPECT_EQ(slide_.run({"version"}).out, slide_.run({"--version"}).out);
 }
 
+TEST_F(SourceTest, NamesThatAreNoUtf8AreToldApart) {
+  fs::copy(slide_.path("data/train.txt"), slide_.path("tr\xe4in.txt"));
+  const Outcome told = fails({"train", "tr\xe4in.txt"}, "this name is not UTF-8");
+  EXPECT_EQ(told.err.find("--set"), std::string::npos) << told.err;
+}
+
 }  // namespace
 }  // namespace slide::test

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "tests/cli/cli_fixture.h"
+#include "tests/sanitizers.h"
 
 namespace slide::test {
 namespace {
@@ -255,6 +256,18 @@ TEST_F(TrainCommandTest, ImagesAreSplitByTrainFirstAndTestLast) {
   EXPECT_EQ(Json::parse(test.out)["samples"], 10);
   EXPECT_EQ(with("data.train_first=41", "data.test_last=10").code, 2);
   EXPECT_EQ(with("data.train_first=30", "data.test_last=41").code, 2);
+}
+
+// The OpenMP runtime's own line and end.
+TEST_F(TrainCommandTest, ThreadsThatCannotBeStartedAreOneLine) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers need more address space than any limit";
+  generate();
+  slide_.begin_with("ulimit -v 1000000");
+  const Outcome done = train({"--threads", "1000"});
+  EXPECT_EQ(done.code, 1) << done.err;
+  EXPECT_TRUE(done.err.starts_with("slide: out of memory or processes: 1000 threads cannot be started"))
+      << done.err;
+  EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
 }
 
 }  // namespace

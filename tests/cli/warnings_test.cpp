@@ -60,6 +60,23 @@ Strings operator+(Strings first, const Strings& second) {
   return first;
 }
 
+TEST_F(WarningsTest, TextsAndNamesOfLabelsThatAreNotUtf8) {
+  write("s.tsv", "cafe\tred ball\nart\tblue ball\ncafe\tred cat\nart\tblue cat\n");
+  write("titles.tsv", "cafe\tred\nart\tcaf\xe9 blue\n");
+  expect_warning("s.tsv", {"titles.tsv:2: this is not UTF-8"}, {"--set", "data.label_text=titles.tsv"});
+  write("names.txt", "caf\xe9\nart\n");
+  ASSERT_EQ(train_on("s.tsv").code, 0);
+  const Strings predict = {"predict", "r", "s.tsv", "--labels", "names.txt"};
+  const Outcome named = slide_.run(predict);
+  EXPECT_EQ(named.code, 0);
+  EXPECT_NE(named.err.find("slide: warning: names.txt:1: this is not UTF-8"), std::string::npos) << named.err;
+  EXPECT_EQ(slide_.run(predict + Strings{"--strict"}).code, 2);
+  write("scores.txt", named.out);
+  write("truth.svm", "0 0:1\n1 0:1\n0 0:1\n1 0:1\n");
+  const Outcome evaluated = slide_.run({"evaluate", "scores.txt", "truth.svm", "--labels", "names.txt"});
+  EXPECT_NE(evaluated.err.find("names.txt:1: this is not UTF-8"), std::string::npos) << evaluated.err;
+}
+
 TEST_F(WarningsTest, LabelsThatAreNoLabels) {
   write("lists.csv", "text,tags\nred ball,\"['a', 'b']\"\nblue cat,\"['b']\"\n");
   expect_warning("lists.csv", {":2: ", "['a', 'b']"}, columns_);

@@ -198,6 +198,8 @@ TEST(Ranks, WriteAFileTogether) {
 
 TEST(Ranks, AllLearnThatAFileCannotBeCreated) {
   EXPECT_THROW(cluster->create(folder + "/nowhere/file"), Error);
+  // a folder that only rank 0 has: opened by MPI, the file would keep rank 0 waiting
+  EXPECT_THROW(cluster->create(folder + (cluster->rank() == 0 ? "/apart" : "/nowhere/apart")), Error);
 }
 
 // One rank's disk is full.

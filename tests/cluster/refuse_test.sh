@@ -62,6 +62,60 @@ code=0
 several $((ranks + 1)) "${train[@]}" --set train.shards="$ranks" || code=$?
 expect 'too many' 2 "$code" "$((ranks + 1)) processes cannot share a network of train.shards = $ranks"
 
+# Folders that are not shared: each process has a folder of its own behind the same name. A quarter of the limit: no
+# rank may wait for another forever.
+limit=15
+apart() {  # what the line holds, argument of slide...
+  local line=$1 code=0; shift
+  # shellcheck disable=SC2016
+  launch -n "$ranks" bash -c 'cd "mine.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" && exec "$@"' bash "$slide" "$@" || code=$?
+  expect "folders apart: $*" 2 "$code" "rank [1-9] of $ranks .*$line"
+}
+for ((r = 0; r < ranks; ++r)); do mkdir "mine.$r"; ln -s ../data "mine.$r/data"; done
+lone=(train "$config" "${data[@]}" --set train.shards="$ranks")
+share='name a folder on a disk that all processes share'
+apart "cannot open there what rank 0 writes .*$share" "${lone[@]}" --out out
+for ((r = 0; r < ranks; ++r)); do [ ! -e "mine.$r/out" ] || fail 'folders apart: a folder is left'; mkdir "mine.$r/out"; done
+apart "cannot open there what rank 0 writes .*$share" "${lone[@]}" --out out
+apart "cannot open there what rank 0 writes .*$share" train --resume out
+[ -z "$(ls -A mine.0/out)" ] || fail 'folders apart: a file is left'
+
+# All but the last process do one thing, the last another.
+differ() {  # what the line holds, argument of slide... : argument of the last
+  local line=$1 code=0 first=(); shift
+  while [ "$1" != : ]; do first+=("$1"); shift; done
+  shift
+  launch -n $((ranks - 1)) "$slide" "${first[@]}" : -n 1 "$slide" "$@" < data/test.txt || code=$?
+  expect "${first[*]} beside $*" 2 "$code" "$line"
+}
+"$slide" train "$config" "${data[@]}" --set train.epochs=1 --out model > log
+"$slide" train "$config" "${data[@]}" --set train.epochs=1 --seed 9 --out seed > log
+tail -n +2 data/test.txt | head -n 40 > head.txt
+sed '9s/ [^ ]*$//' data/test.txt > other.txt
+cmp data/test.txt other.txt > log && fail 'the data do not differ'
+printf '0 1\n' > one.filter
+printf '0 1\n0 2\n' > two.filter
+for command in test predict; do
+  differ "rank $last of $ranks has another model than rank 0" $command model data/test.txt : $command seed data/test.txt
+  differ "has another set of options" $command model - : $command model data/test.txt
+  differ "has another set of options" $command model data/test.txt : $command model -
+  differ "has another set of options" $command model data/test.txt --k 3 : $command model data/test.txt --k 4
+  differ "has another set of samples" $command model data/test.txt : $command model other.txt
+  differ "has another set of samples" $command model data/test.txt : $command model head.txt
+  differ "has another set of samples" $command model head.txt : $command model data/test.txt
+  differ "has another command" "${lone[@]}" --out out : $command model data/test.txt
+done
+differ "has another filter" test model data/test.txt --filter one.filter : test model data/test.txt --filter two.filter
+differ "has another command" predict model data/test.txt : test model data/test.txt
+differ "has another command" train --resume out : "${lone[@]}" --out out
+differ "slide inspect runs as one process" predict model data/test.txt : inspect model
+tune=(tune "$config" "${data[@]}" --set train.epochs=1 --set train.shards="$ranks" --out tuned.toml)
+differ "has another search" "${tune[@]}" --trials 1 : "${tune[@]}" --trials 2
+differ "has another configuration" "${lone[@]}" --set data.cache=true --out out : "${lone[@]}" --out out
+[ ! -e out ] || fail 'a folder is left'
+rm -r model
+limit=60
+
 # Commands that would do the same thing so many times, and over each other.
 "$slide" train "$config" "${data[@]}" --set train.epochs=1 --out model > log
 for command in 'serve model/model.slide' 'generate --out out' 'inspect model/model.slide' 'report model' 'config --doc'; do

@@ -66,16 +66,6 @@ class FaultsTest : public CliTest {
     tried.broken(point.kills());
   }
 
-  // Whether a failure ends the program correctly: one line, and the exit code of its kind.
-  static bool is_told(const Point& point, const Outcome& outcome) {
-    const std::string& line = outcome.err;
-    const bool one_line = line.starts_with("slide: ") && line.find('\n') + 1 == line.size();
-    if (point.survivable() || !one_line) return false;
-    if (point.kind == "memory" && line.find("Cannot allocate memory") == std::string::npos)
-      return outcome.code == 1 && line.find("out of memory") != std::string::npos;
-    return outcome.code == 1 || outcome.code == 2;
-  }
-
   void remove_temporaries(const std::string& folder) const {
     std::vector<fs::path> found;
     for (const auto& entry : fs::directory_iterator(slide_.path(folder))) {

@@ -71,6 +71,16 @@ inline std::vector<Point> points_of(const std::string& counts, std::size_t most)
   return points;
 }
 
+// Whether a failure ends the program correctly: one line, and the exit code of its kind.
+inline bool is_told(const Point& point, const Outcome& outcome) {
+  const std::string& line = outcome.err;
+  const bool one_line = line.starts_with("slide: ") && line.find('\n') + 1 == line.size();
+  if (point.survivable() || !one_line) return false;
+  if (point.kind == "memory" && line.find("Cannot allocate memory") == std::string::npos)
+    return outcome.code == 1 && line.find("out of memory") != std::string::npos;
+  return outcome.code == 1 || outcome.code == 2;
+}
+
 // Prints the number of tried points of each kind.
 inline void tell_points(const std::string& command, const std::vector<Point>& points) {
   std::map<std::string, int> count;

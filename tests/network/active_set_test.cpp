@@ -60,6 +60,19 @@ void expect_labels_in_place(const std::vector<Ids>& labels, const ActiveSet& set
   }
 }
 
+// More draws than that repeat neurons only; 2^31 of them took minutes a block.
+TEST(ActiveSet, DrawsByFrequencyAreBounded) {
+  const Ids weights = decreasing_frequencies();
+  ActiveSet sets[2];
+  for (int i = 0; i < 2; ++i) {
+    const ActiveSampler sampler(sources(0, 0, i == 0 ? 65536 : 2147483647), kNeurons, weights);
+    SamplerScratch scratch = sampler.make_scratch(nullptr, 16);
+    sampler.select({}, nullptr, Rng(3, Purpose::kTest), scratch, sets[i]);
+  }
+  EXPECT_EQ(sets[0].ids, sets[1].ids);
+  EXPECT_EQ(sets[0].correction, sets[1].correction);
+}
+
 TEST(ActiveSet, HoldsLabelsCandidatesAndFillDistinctAndCorrected) {
   const LayerConfig layer = sources(40, 25);
   const ActiveSampler sampler(layer, kNeurons, {});

@@ -1,5 +1,6 @@
 """slide.Model: files of the command line, predictions, texts."""
 
+import json
 import pickle
 
 import numpy as np
@@ -110,3 +111,67 @@ def test_what_a_user_has_is_left_out_unless_asked_for(program, tmp_path):
     known = {0, 1, 2}
     assert not known & set(model.predict(x, model.labels)[0][0])
     assert known <= set(model.predict(x, model.labels, keep_known=True)[0][0])
+
+
+@pytest.fixture
+def items(program, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text(
+        "user,item,rating\nann,tea,5\nann,jam,4\nbob,tea,1\nbob,rice,2\nbob,salt,2\ncid,rice,3\ncid,salt,1\n"
+    )
+    run = tmp_path / "run"
+    keys = ("--set", f"data.train={log}", "data.kind=interactions", "train.epochs=2")
+    program("train", *keys, "--out", run, "--quiet")
+    return run
+
+
+def test_users_are_looked_up_by_name(items, program, tmp_path):
+    model = slide.Model.load(items / "model.slide")
+    labels, scores = model.predict(users=["bob", "ann"], k=4)
+    assert labels.shape == scores.shape == (2, 4)
+    assert [model.label_names[label] for label in labels[0] if label >= 0] == ["jam"]
+    found = model.recommend(["bob", "ann"], k=4)
+    assert list(found) == ["bob", "ann"]
+    (users := tmp_path / "users.txt").write_text("bob\nann\n")
+    answers = [json.loads(line) for line in program("predict", items, users, "--k", 4, "--json").splitlines()]
+    for answer in answers:
+        wanted = [(one["label"], pytest.approx(one["score"], abs=1e-5)) for one in answer["predictions"]]
+        assert found[answer["user"]] == wanted
+    assert len(model.recommend(["bob"], k=4, keep_known=True)["bob"]) == 4
+    with pytest.warns(UserWarning, match="1 of 2 users have no item"):
+        assert len(model.recommend(["dora", "bob"], k=4)["dora"]) == 4
+    (other := tmp_path / "other.csv").write_text("user,item\ndora,tea\ndora,rice\n")
+    assert len(model.recommend(["dora"], k=4, known=other)["dora"]) == 2
+
+
+def test_users_need_a_model_of_interactions_and_a_log(items, text_model):
+    model = slide.Model.load(items / "model.slide")
+    with pytest.raises(slide.InputError, match="give either X or users"):
+        model.predict()
+    with pytest.raises(slide.InputError, match="give a list of names"):
+        model.predict(users="ann")
+    with pytest.raises(slide.InputError, match="there is no such file"):
+        model.predict(users=["ann"], known="none.csv")
+    with pytest.raises(slide.InputError, match="not trained on interactions"):
+        slide.Model.load(text_model).predict(users=["ann"])
+
+
+def test_recommendations_are_measured_as_by_test(items, program, tmp_path):
+    model = slide.Model.load(items / "model.slide")
+    (test := tmp_path / "test.csv").write_text("user,item\ncid,tea\ncid,salt\nbob,jam\nbob,never\n")
+    x, y = slide.read(test, model=model, known=tmp_path / "log.csv")
+    told = json.loads(program("test", items, test, "--k", "1,3", "--json"))
+    for name, value in model.evaluate(x, y, k=[1, 3]).items():
+        if name in told:
+            assert value == pytest.approx(told[name], abs=1e-9), name
+    with pytest.raises(slide.InputError, match="known=..."):
+        model.evaluate(*slide.read(test, model=model))
+
+
+def test_save_replaces_a_model_only_by_force(items, tmp_path):
+    model = slide.Model.load(items / "model.slide")
+    path = tmp_path / "kept.slide"
+    model.save(path)
+    with pytest.raises(slide.InputError, match="a model lies there; give force"):
+        model.save(path)
+    model.save(path, force=True)

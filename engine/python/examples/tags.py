@@ -8,7 +8,7 @@ tags = [["baking"], ["baking"], ["cooking"], ["music"], ["music", "singing"],
         ["music", "singing"], ["garden"], ["garden"], ["baking", "garden"]] * 20
 
 classifier = slide.Classifier(text__min_count=1, layer__0__size=32, verbose=False).fit(titles, tags)
-classifier.save("tags.slide")
+classifier.save("tags.slide", force=True)
 
 for title in ["Fresh bread", "Songs for the piano", "Which soil for roses?"]:
     print(title, "->", ", ".join(classifier.predict([title], k=2)[0]))

@@ -19,10 +19,10 @@ MOST_LABEL = 2**31 - 2
 Rows = tuple  # (offsets, ids, values or None, columns)
 
 
-def told(data: Any) -> Any:
+def told(data: Any, stacklevel: int = 3) -> Any:
     """The same data, once Python has warned of what the engine has."""
     for warning in data.warnings:
-        warnings.warn(warning, UserWarning, stacklevel=3)
+        warnings.warn(warning, UserWarning, stacklevel=stacklevel)
     return data
 
 

@@ -379,12 +379,12 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     # ---- files ----
 
-    def save(self, path: "str | os.PathLike[str]") -> None:
+    def save(self, path: "str | os.PathLike[str]", *, force: bool = False) -> None:
         """Writes the model file, for the command line, ``Model.load`` and ``Classifier.load``, and beside it
-        ``PATH.classes``: the classes, parameters and history, without the callbacks. Raises Error when a file cannot
-        be written."""
+        ``PATH.classes``: the classes, parameters and history, without the callbacks. Raises InputError when a model lies at
+        `path`, unless `force` replaces it, and Error when a file cannot be written."""
         check_is_fitted(self, "model_")
-        self.model_.save(path)
+        self.model_.save(path, force=force)
         state = {name: value for name, value in vars(self).items() if name not in ("model_", "on_step", "on_epoch")}
         try:
             with open(os.fspath(path) + ".classes", "wb") as file:

@@ -23,7 +23,14 @@ def _matrix(offsets: np.ndarray, ids: np.ndarray, values: np.ndarray, columns: i
     return csr_matrix((values, ids.astype(kind, copy=False), offsets.astype(kind)), (len(offsets) - 1, columns))
 
 
-def read(path: "str | os.PathLike[str]", *, model: Optional[Model] = None, names: bool = False, **keys: Any) -> tuple:
+def read(
+    path: "str | os.PathLike[str]",
+    *,
+    model: Optional[Model] = None,
+    names: bool = False,
+    known: "Optional[str | os.PathLike[str]]" = None,
+    **keys: Any,
+) -> tuple:
     """Reads a data file of any format that ``slide train`` takes: XMC text, libsvm, labelled text, a pair of .npz files
     (named by its features), IDX images, each of them packed with gzip or not.
 
@@ -35,15 +42,23 @@ def read(path: "str | os.PathLike[str]", *, model: Optional[Model] = None, names
     with that of the model, and its labels get the model's numbers. names: return X, Y, feature names and label names,
     object arrays, None of data that are no text.
 
+    known: with a model of interactions, the log of what users have. Then a row is a user of the log at `path`, in the order
+    of their names; X is what the user has, and Y what else is at `path`, as ``slide test`` reads it.
+
     Raises InputError with file, line and column of what is wrong. What is read and probably not meant so, labels that are
     not parted for one, is a UserWarning.
     """
     if model is not None:
         if keys:
             raise _slide.InputError(f"{next(iter(keys))}: the model says how its data are read; leave it out")
-        data = told(_slide.read_for(os.fspath(path), model._engine))
+        if known is not None:
+            data = told(model._known_users(known).held_out(os.fspath(path)))
+        else:
+            data = told(_slide.read_for(os.fspath(path), model._engine))
         if data.unknown_features and not data.is_text:
             warnings.warn(left_out_line(data.unknown_features), stacklevel=2)
+    elif known is not None:
+        raise _slide.InputError("known: give a model of interactions, too")
     else:
         data = told(_slide.Data.read(os.fspath(path), config_of(None, {"data__normalize": False, **keys})))
     offsets, ids, values = data.feature_rows()

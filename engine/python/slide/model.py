@@ -24,6 +24,7 @@ from ._inputs import (
     ranks_of,
     targets_of,
     text_data_of,
+    told,
 )
 from ._keys import value_in
 
@@ -60,6 +61,7 @@ class Model:
     def __init__(self, engine: _slide.Model):
         self._engine = engine
         self._predictors: dict[tuple, _slide.Predictor] = {}
+        self._users: dict[str, _slide.KnownUsers] = {}
         self._lock = threading.Lock()
 
     @classmethod
@@ -71,9 +73,10 @@ class Model:
     def _load_to_train(cls, path: str) -> "Model":
         return cls(_slide.Model.load(path, True))
 
-    def save(self, path: "str | os.PathLike[str]") -> None:
-        """Writes the model file, which gets its name when it is whole. Raises Error when it cannot be written."""
-        self._engine.save(os.fspath(path))
+    def save(self, path: "str | os.PathLike[str]", *, force: bool = False) -> None:
+        """Writes the model file, which gets its name when it is whole. Raises InputError when a model lies at `path`,
+        unless `force` replaces it, and Error when the file cannot be written."""
+        self._engine.save(os.fspath(path), force)
 
     @property
     def features(self) -> int:
@@ -107,9 +110,11 @@ class Model:
 
     def predict(
         self,
-        X: Any,
+        X: Any = None,
         k: Optional[int] = None,
         *,
+        users: "Optional[Sequence[str]]" = None,
+        known: "Optional[str | os.PathLike[str]]" = None,
         threshold: Optional[float] = None,
         logits: bool = False,
         inference: str = "configured",
@@ -120,6 +125,9 @@ class Model:
 
         X: samples as a CSR matrix, a dense array [n, features or less], or a list of texts for a model trained on text.
         Features of a matrix that the model does not know are left out, with a warning. k: labels a sample; 5, or with a threshold alone all that reach it.
+        users: in place of X, names of users of a model of interactions, a row for each in their order; what they have is
+        looked up, as ``slide predict`` does, in the log `known`, or in the model's ``data.known`` or training file, which is
+        read once.
         threshold: leaves out labels with lower scores. logits: scores are those of the output neurons, else probabilities. inference: ``"full"`` scores all
         labels, ``"lsh"`` only candidates that hash tables find, ``"configured"`` does what ``eval.inference`` of the
         model says. threads: 0 = all cores; up to 128 samples are always answered by the calling thread. keep_known: a
@@ -128,13 +136,46 @@ class Model:
         Returns labels [n, k] of int64, -1 where there are less than k, and scores [n, k] of float32, 0 there; with a
         threshold alone k is how many the sample with the most of them has. Of no samples, X = [], both have no rows.
 
-        Raises InputError when X does not fit the model.
+        Raises InputError when X does not fit the model, and for `users` when it was not trained on interactions or the log is
+        not there. Users of whom no item is known are a UserWarning.
         """
         options = {"logits": logits, "inference": inference, "threads": threads, "keep_known": keep_known}
+        if (X is None) == (users is None):
+            raise _slide.InputError("give either X or users")
+        if users is not None:
+            return self._predict(self._data_of_users(users, known), k, threshold, **options)
+        if known is not None:
+            raise _slide.InputError("known: it is the log that users are looked up in; leave it out")
         if isinstance(X, (list, tuple)) and len(X) == 0:
             width = 0 if k is None and threshold is not None else 5 if k is None else _id_of(k, "k")
             return np.empty((0, width), np.int64), np.empty((0, width), np.float32)
         return self._predict(self._data(X), k, threshold, **options)
+
+    def recommend(
+        self, users: "Sequence[str]", k: Optional[int] = None, **options: Any
+    ) -> "dict[str, list[tuple[str, float]]]":
+        """The best items of each user by name, best first: ``{"ann": [("tea", 0.9), ...], ...}``.
+
+        users, k and `options`: as for ``predict``. Raises what it does.
+        """
+        labels, scores = self.predict(k=k, users=users, **options)
+        names = self.label_names
+        return {
+            str(user): [(names[label], float(score)) for label, score in zip(row, of_row) if label >= 0]
+            for user, row, of_row in zip(users, labels, scores)
+        }
+
+    def _known_users(self, known: "Optional[str | os.PathLike[str]]" = None) -> _slide.KnownUsers:
+        path = "" if known is None else os.fspath(known)
+        with self._lock:
+            if path not in self._users:
+                self._users[path] = _slide.KnownUsers.read(self._engine, path)
+            return self._users[path]
+
+    def _data_of_users(self, users: "Sequence[str]", known: "Optional[str | os.PathLike[str]]") -> _slide.Data:
+        if isinstance(users, str):
+            raise _slide.InputError("users: give a list of names")
+        return told(self._known_users(known).samples([str(user) for user in users]), stacklevel=4)
 
     def _predict(
         self, data: _slide.Data, k: Optional[int] = None, threshold: Optional[float] = None, **options: Any

@@ -132,6 +132,10 @@ class SLIDE_API Data {
   // for dense features; Error where the file cannot be written.
   void write(const std::string& path, const std::string& format = {}) const;
 
+  // Of users of a log of interactions: the name of a sample's user. Throws InputError where samples have
+  // none.
+  std::string user_name(std::size_t sample) const;
+
   // Of a file: what is probably not meant as it was read, a line each, "FILE:LINE: what; what to do".
   std::vector<std::string> warnings() const;
 
@@ -141,6 +145,31 @@ class SLIDE_API Data {
  private:
   friend struct Internals;
   explicit Data(std::shared_ptr<const Impl> impl);
+  std::shared_ptr<const Impl> impl_;
+};
+
+// What the users of a log of interactions have, to predict for them by name. An immutable handle: copies
+// share its content; safe from any thread. Its samples are for the model that it was read for.
+class SLIDE_API KnownUsers {
+ public:
+  struct Impl;  // internal
+
+  // Reads a log as `slide predict` does: that at `path`, or data.known of the model, or its training file.
+  // Throws InputError where the model was not trained on interactions, or there is no such file.
+  static KnownUsers read(const Model& model, const std::string& path = {});
+
+  std::size_t size() const;  // users
+  bool has(std::string_view user) const;
+  // One sample per name, in this order: what the user has, which predictions leave out. Users of whom no item
+  // is known have none; Data::warnings() says how many these are.
+  Data samples(const std::vector<std::string_view>& users) const;
+  // The samples of `slide test`: the users of the log at `path`, in the order of their names, with what they
+  // have as features, and as labels what else that log has of them. Throws InputError.
+  Data held_out(const std::string& path) const;
+
+ private:
+  friend struct Internals;
+  explicit KnownUsers(std::shared_ptr<const Impl> impl);
   std::shared_ptr<const Impl> impl_;
 };
 

@@ -33,8 +33,9 @@ class SLIDE_API Model {
   // continue_training(), if the file has it. Throws InputError for a missing or damaged file.
   static Model load(const std::string& path, bool with_optimizer = false);
   // Writes the model file atomically. Models from train() include the optimizer state unless
-  // train.save_optimizer is off; loaded models do not.
-  void save(const std::string& path) const;
+  // train.save_optimizer is off; loaded models do not. Throws InputError where a model lies at `path`, unless
+  // `force` replaces it; Error where the file cannot be written.
+  void save(const std::string& path, bool force = false) const;
 
   std::uint32_t features() const;
   std::uint32_t dense_columns() const;  // those of Data::from_dense() or .npy files, among features()

@@ -1,0 +1,127 @@
+#include "engine/run/score_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "datasets/line_chunks.h"
+#include "datasets/row_parser.h"
+#include "engine/base/error.h"
+#include "engine/base/foreign_text.h"
+
+namespace slide {
+
+std::string ScoreLine::place(std::string_view part) const {
+  const bool within = part.data() >= text.data() && part.data() < text.data() + text.size();
+  const auto at = within ? before + static_cast<std::size_t>(part.data() - text.data()) : 0;
+  return fmt::format("{}:{}:{}", origin, number, at + 1);
+}
+
+void check_score_label(std::uint64_t label, const LabelIndex& index, const std::string& where) {
+  const std::uint64_t limit = index.limit() == 0 ? kIdLimit : index.limit();
+  if (label >= limit)
+    fail_input("{}: label {} is out of range; there are {} labels, counted from 0", where, label, limit);
+}
+
+namespace {
+
+float score_of(std::string_view text, const ScoreLine& line) {
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_float = std::abs(value) <= std::numeric_limits<float>::max();
+  if (error == std::errc() && stop == text.data() + text.size() && is_float) return static_cast<float>(value);
+  fail_input("{}: '{}' is no finite score", line.place(text), shown_part(text));
+}
+
+std::uint32_t label_of(std::string_view text, const ScoreLine& line, LabelIndex& index) {
+  if (index.named()) {
+    if (const auto found = index.find(text)) return *found;
+    fail_input("{}: the label '{}' is not among the names of labels", line.place(text), shown_part(text));
+  }
+  std::uint64_t label = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), label);
+  if (error != std::errc() || stop != text.data() + text.size())
+    fail_input("{}: '{}' is no number of a label; --labels gives names", line.place(text), shown_part(text));
+  check_score_label(label, index, line.place(text));
+  return static_cast<std::uint32_t>(label);
+}
+
+// Sorts the scores of a sample by label.
+void finish_row(const ScoreLine& line, const LabelIndex& index, std::vector<ScoreEntry>& row) {
+  std::ranges::sort(row, {}, &ScoreEntry::label);
+  const auto twice = std::ranges::adjacent_find(row, {}, &ScoreEntry::label);
+  if (twice == row.end()) return;
+  const std::string name =
+      index.named() ? shown_part(index.name(twice->label)) : std::to_string(twice->label);
+  fail_input("{}:{}:1: the label '{}' is there twice", line.origin, line.number, name);
+}
+
+// What `slide predict --json` prints for a sample, and for that of a user.
+constexpr std::string_view kJsonLine = "{\"predictions\":", kJsonOfUser = "{\"user\":";
+
+void parse_json_line(const ScoreLine& line, LabelIndex& index, std::vector<ScoreEntry>& row,
+                     std::string* user) {
+  const auto fail = [&](const char* what) {
+    fail_input("{}:{}:1: {}; want {}[{{\"id\":..,\"score\":..}},..]}}", line.origin, line.number, what,
+               kJsonLine);
+  };
+  if (nests_too_deep(line.text)) fail("nested too deep");
+  const nlohmann::json object = nlohmann::json::parse(line.text, nullptr, false);
+  const auto predictions = object.is_object() ? object.find("predictions") : object.end();
+  if (predictions == object.end() || !predictions->is_array()) fail("this is no whole object");
+  if (user != nullptr) {
+    const auto named = object.find("user");
+    if (named == object.end() || !named->is_string()) fail("there is no name of a user (\"user\")");
+    *user = named->get<std::string>();
+  }
+  for (const nlohmann::json& one : *predictions) {
+    const char* const key = index.named() ? "label" : "id";
+    const bool known = one.is_object() && one.contains(key) && one.contains("score") &&
+                       one["score"].is_number() &&
+                       (index.named() ? one[key].is_string() : one[key].is_number_unsigned());
+    if (!known)
+      fail(index.named() ? "a prediction without the name of a label, or without a score"
+                         : "a prediction without a label's id, or without a score");
+    const std::string label = index.named() ? one[key].get<std::string>() : one[key].dump();
+    row.push_back({label_of(label, line, index), score_of(one["score"].dump(), line),
+                   static_cast<std::uint32_t>(row.size())});
+  }
+  finish_row(line, index, row);
+}
+
+void parse_plain_line(const ScoreLine& line, LabelIndex& index, std::vector<ScoreEntry>& row) {
+  const char* separators = index.named() ? "\t" : " \t";
+  for (std::size_t at = 0; at < line.text.size();) {
+    const std::size_t end = std::min(line.text.find_first_of(separators, at), line.text.size());
+    const std::string_view part = line.text.substr(at, end - at);
+    at = end + 1;
+    if (is_blank_line(part)) continue;
+    const std::size_t colon = part.rfind(':');
+    if (colon == std::string_view::npos)
+      fail_input("{}: '{}' is no label:score", line.place(part), shown_part(part));
+    row.push_back({label_of(part.substr(0, colon), line, index), score_of(part.substr(colon + 1), line),
+                   static_cast<std::uint32_t>(row.size())});
+  }
+  finish_row(line, index, row);
+}
+
+}  // namespace
+
+void parse_score_line(ScoreLine line, LabelIndex& index, std::vector<ScoreEntry>& row, std::string* user) {
+  row.clear();
+  if (line.text.starts_with(kJsonLine) || line.text.starts_with(kJsonOfUser))
+    return parse_json_line(line, index, row, user);
+  if (user != nullptr) {
+    const std::size_t end = std::min(line.text.find('\t'), line.text.size());
+    *user = line.text.substr(0, end);
+    line.before = std::min(end + 1, line.text.size());
+    line.text.remove_prefix(line.before);
+  }
+  parse_plain_line(line, index, row);
+}
+
+}  // namespace slide

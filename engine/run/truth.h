@@ -1,0 +1,42 @@
+// Samples with the labels that scores are evaluated by, and how files are read for these. Plain values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "datasets/read_options.h"
+#include "datasets/read_report.h"
+#include "datasets/text_model.h"
+
+namespace slide {
+
+// How data are read for their labels.
+struct TruthOptions {
+  std::optional<DataFormat> format = {};  // none: from the content
+  TableColumns columns = {};
+  LogOptions log = {};     // of interactions
+  std::string known = {};  // interactions: log of what users have, which is not to be predicted; or empty
+  int threads = 0;
+  ReadReport* report = nullptr;  // becomes what was warned of, beside what is there
+};
+
+// The samples that scores are of.
+struct ScoredRows {
+  std::size_t samples = 0;
+  std::vector<std::uint64_t> blank = {};  // places of blank lines, among all lines (blank_rows.h)
+  // Interactions: whose rows they are, which scores name; else nullptr.
+  std::shared_ptr<const NameList> users = nullptr;
+};
+
+// Samples with their labels, and what scores of them may be.
+struct Truth {
+  Dataset labels;
+  ScoredRows rows;
+};
+
+}  // namespace slide

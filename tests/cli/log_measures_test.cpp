@@ -1,0 +1,189 @@
+// Measures of recommendations: test, train --test and evaluate give the same, items that training lacks
+// included; logs whose users have one item each.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace slide::test {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+class LogMeasuresTest : public CliTest {
+ protected:
+  void write(const std::string& name, const std::string& text) const { write_file(slide_.path(name), text); }
+  Outcome train(const Strings& more = {}) const {
+    Strings arguments = {"train", "train.csv", "--set",  "data.kind=interactions", "--epochs", "2",
+                         "--out", "run",       "--force"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return slide_.run(arguments);
+  }
+  static Json json(const Outcome& done) {
+    EXPECT_EQ(done.code, 0) << done.err;
+    return done.code == 0 ? Json::parse(done.out) : Json();
+  }
+  static std::size_t lines_of(const std::string& text) {
+    return static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  }
+
+  // Ratings of 40 users; the test has known items, others, and some that training lacks.
+  void write_ratings() const {
+    std::string train = "user,item,rating\n", test = train;
+    for (int user = 0; user < 40; ++user) {
+      for (int at = 0; at < 6; ++at)
+        train += fmt::format("u{},i{},{}\n", user, (user % 4 * 5 + at * (1 + user % 3)) % 23, at % 5 + 1);
+      test += fmt::format("u{},i{},5\nu{},i{},2\n", user, (user % 4 * 5 + 7) % 23, user, user % 23);
+      if (user % 5 == 0) test += fmt::format("u{},never seen,3\n", user);
+    }
+    write("train.csv", train);
+    write("test.csv", test + "visitor,i3,4\n");
+  }
+};
+
+TEST_F(LogMeasuresTest, AreTheSameByAllCommands) {
+  write_ratings();
+  ASSERT_EQ(train({"--set", "data.test=test.csv"}).code, 0);
+  const Json test = json(slide_.run({"test", "run", "test.csv", "--k", "1,3,5", "--json"}));
+  const Json piped =
+      json(slide_.run({"test", "run", "-", "--k", "1,3,5", "--json"}, read_file(slide_.path("test.csv"))));
+  // Users alone: the items of the test are no input.
+  std::string users;
+  std::set<std::string> once;
+  std::istringstream rows(read_file(slide_.path("test.csv")));
+  for (std::string row; std::getline(rows, row);) {
+    const std::string user = row.substr(0, row.find(','));
+    if (user != "user" && once.insert(user).second) users = user + "\n" + users;  // in another order
+  }
+  const Outcome answers = slide_.run({"predict", "run", "-", "--k", "23"}, users);
+  ASSERT_EQ(answers.code, 0) << answers.err;
+  write("scores.txt", answers.out);
+  write("scores.jsonl", slide_.run({"predict", "run", "-", "--k", "23", "--json"}, users).out);
+  const auto evaluate = [&](const std::string& scores) {
+    return json(
+        slide_.run({"evaluate", scores, "test.csv", "--train", "train.csv", "--k", "1,3,5", "--json"}));
+  };
+  const Json lines = evaluate("scores.txt"), objects = evaluate("scores.jsonl");
+  const Json logged = events_of(read_file(slide_.path("run/metrics.jsonl"))).back();
+  for (const char* name : {"p_at_1", "p_at_3", "p_at_5", "ndcg_at_3", "recall_at_5", "psp_at_1", "psp_at_5",
+                           "hit_rate_at_3", "mrr_at_5"}) {
+    ASSERT_TRUE(test.contains(name)) << name << test;
+    EXPECT_NEAR(test[name], piped[name], 1e-9) << name;
+    EXPECT_NEAR(test[name], lines[name], 1e-9) << name << lines;
+    EXPECT_NEAR(test[name], objects[name], 1e-9) << name;
+    if (!logged.contains(name)) continue;
+    EXPECT_NEAR(test[name], logged[name], 1e-9) << name;
+  }
+  EXPECT_GT(double(test["p_at_1"]), 0.0);
+  EXPECT_EQ(test["samples"], 41);
+  EXPECT_EQ(lines["samples"], 41);
+  EXPECT_EQ(test["unknown_labels"], 8);
+  EXPECT_EQ(lines["unknown_labels"], 8);
+}
+
+TEST_F(LogMeasuresTest, UnknownItemsAreMissedAndSaidToBeItems) {
+  write("train.csv", "a x\na y\nb x\nb z\nc y\nc z\n");
+  write("test.csv", "a z\na never\n");
+  ASSERT_EQ(train().code, 0);
+  const Outcome test = slide_.run({"test", "run", "test.csv", "--k", "1", "--json"});
+  EXPECT_NE(test.err.find("unknown are 1 items to predict"), std::string::npos) << test.err;
+  EXPECT_NEAR(json(test)["recall_at_1"], 0.5, 1e-12);
+  const Outcome predict = slide_.run({"predict", "run", "-"}, "new x\nnew never\n");
+  EXPECT_NE(predict.err.find("unknown are 1 items"), std::string::npos) << predict.err;
+}
+
+TEST_F(LogMeasuresTest, EvaluateRefusesWhatIsNotOfTheUsers) {
+  write_ratings();
+  write("test.csv", "user,item\nu1,i1\nu2,i2\n");
+  const auto refusal = [&](const std::string& scores) {
+    write("scores.txt", scores);
+    const Outcome done = slide_.run({"evaluate", "scores.txt", "test.csv"});
+    EXPECT_EQ(done.code, 2) << done.out;
+    EXPECT_EQ(lines_of(done.err), 1U) << done.err;
+    return done.err;
+  };
+  EXPECT_NE(refusal("u1\ti1:0.5\n").find("no line for the user 'u2'"), std::string::npos);
+  EXPECT_NE(refusal("u1\ti1:0.5\nu2\nu1\n").find(":3:1: the user 'u1' is there twice"), std::string::npos);
+  EXPECT_NE(refusal("u1\ti1:0.5\nu2\nu3\n").find(":3:1: the data have no user 'u3'"), std::string::npos);
+  EXPECT_NE(refusal("u1\ti1\nu2\n").find("scores.txt:1:4: 'i1' is no label:score"), std::string::npos);
+  EXPECT_NE(refusal("{\"predictions\":[]}\nu2\n").find("no name of a user"), std::string::npos);
+  write("scores.txt", "\nu2\ti2:0.5\ti1:0.25\nu1\ti1:0.5\n");
+  EXPECT_NEAR(json(slide_.run({"evaluate", "scores.txt", "test.csv", "--json"}))["p_at_1"], 1.0, 1e-12);
+}
+
+// Nothing can be hidden of such users: what most have is what is learnt, from any order of lines.
+TEST_F(LogMeasuresTest, UsersOfOneItemEachTeachWhatMostHave) {
+  Strings lines = {"u1,i1,5", "u2,i2,3", "u3,i1,1", "u4,i3,2", "u5,i1,4", "u6,i2,1"};
+  std::string first;
+  do {
+    std::string log = "userId,movieId,rating\n";
+    for (const std::string& line : lines) log += line + "\n";
+    write("train.csv", log);
+    const Outcome done = train();
+    ASSERT_EQ(done.code, 0) << done.err;
+    EXPECT_EQ(lines_of(done.err), 1U) << done.err;
+    EXPECT_NE(done.err.find("slide: warning: "), std::string::npos) << done.err;
+    EXPECT_NE(done.err.find("no user has two items"), std::string::npos) << done.err;
+    const std::string model = read_file(slide_.path("run/model.slide"));
+    if (first.empty()) first = model;
+    EXPECT_TRUE(model == first) << log;
+    std::ranges::rotate(lines, lines.begin() + 1);
+    std::swap(lines[0], lines[3]);
+  } while (lines.front() != "u1,i1,5" && lines.back() != "u1,i1,5");
+  EXPECT_EQ(slide_.run({"predict", "run", "-"}, "q i1\n").out.substr(0, 5), "q\ti2:");
+  EXPECT_EQ(slide_.run({"predict", "run", "-"}, "q i2\n").out.substr(0, 5), "q\ti1:");
+  EXPECT_EQ(lines_of(slide_.run({"predict", "run", "-", "--k", "9", "--json"}, "q i1\n").out), 1U);
+  const Outcome strict = train({"--strict"});
+  EXPECT_EQ(strict.code, 2);
+  EXPECT_EQ(lines_of(strict.err), 1U) << strict.err;
+  const Outcome held_out = train({"--set", "data.test_newest=true", "--set", "data.time=order"});
+  EXPECT_EQ(held_out.code, 0) << held_out.err;
+}
+
+TEST_F(LogMeasuresTest, InspectTellsWhenInteractionsWere) {
+  write("train.csv", "user,item,timestamp\na,x,978300000\na,y,978300060\nb,x,978386400\n");
+  const Outcome told = slide_.run({"inspect", "train.csv"});
+  EXPECT_NE(told.out.find("2000-12-31T22:00:00Z to 2001-01-01T22:00:00Z"), std::string::npos) << told.out;
+  write("train.csv", "user,item,time\na,x,2024-05-01T00:30:00+02:00\na,y,2024-05-02\n");
+  const Json look = json(slide_.run({"inspect", "train.csv", "--json"}))["data"];
+  EXPECT_EQ(look["first_time"], "2024-04-30T22:30:00Z") << look;
+  EXPECT_EQ(look["last_time"], "2024-05-02T00:00:00Z");
+  // Seconds and thousandths would be put in a wrong order.
+  write("train.csv", "user,item,timestamp\na,x,978300000\na,y,978300060000\nb,x,978386400\n");
+  const Outcome mixed = slide_.run({"inspect", "train.csv"});
+  EXPECT_NE(mixed.err.find("some times are seconds and others thousandths"), std::string::npos) << mixed.err;
+}
+
+TEST_F(LogMeasuresTest, WhatIsNoLogOfLinesIsToldApart) {
+  const auto inspect = [&](const std::string& text) {
+    write("train.csv", text);
+    return slide_.run({"inspect", "train.csv", "--set", "data.kind=interactions"});
+  };
+  for (const char* text : {"{\"user\": \"a\", \"item\": \"x\"}\n{\"user\": \"a\", \"item\": \"y\"}\n",
+                           "[{\"user\": \"a\", \"item\": \"x\"},\n{\"user\": \"a\", \"item\": \"y\"}]\n"}) {
+    const Outcome json = inspect(text);
+    EXPECT_EQ(json.code, 2) << text;
+    EXPECT_NE(json.err.find(":1:1: this is JSON; a log of interactions has lines"), std::string::npos)
+        << json.err;
+  }
+  for (const char* text : {"user,items\na,x|y\nb,y|z\n", "user,items\na,\"['x', 'y']\"\nb,\"['y', 'z']\"\n",
+                           "user;items\na;\"x;y\"\nb;\"y;z\"\n"}) {
+    const Outcome joined = inspect(text);
+    EXPECT_NE(joined.err.find(":2: "), std::string::npos) << joined.err;
+    EXPECT_NE(joined.err.find("is read as one item"), std::string::npos) << joined.err;
+  }
+  EXPECT_EQ(inspect("user,item\na,x\na,y|z\nb,x\nb,u\n").err, "");
+  const Outcome cr = inspect("user,item\ra,x\ra,y\rb,x\r");
+  EXPECT_EQ(cr.code, 2);
+  EXPECT_NE(cr.err.find("its lines end in CR alone"), std::string::npos) << cr.err;
+}
+
+}  // namespace
+}  // namespace slide::test

@@ -1,0 +1,100 @@
+// Users of a model of interactions by name: over HTTP they are answered as by `slide predict`.
+#include "tests/serve/serve_fixture.h"
+
+namespace slide::test {
+namespace {
+
+class ServeUsersTest : public ServeTest {
+ protected:
+  // Trains on a log of four users, and removes it if it is not to be there.
+  static void train_items(bool keep_log) {
+    write_file(
+        slide_->path("log.csv"),
+        "user,item,rating\nann,tea,5\nann,\"jam, hot\",4\nbob,tea,1\nbob,rice,2\nbob,salt,2\ncid,rice,3\n"
+        "cid,salt,1\n7,tea,3\n7,salt,5\n");
+    run({"train", "log.csv", "--set", "data.kind=interactions", "--epochs", "3", "--out", "items",
+         "--force"});
+    write_file(slide_->path("other.csv"), "user,item,rating\nann,rice,5\nann,salt,5\n");
+    if (!keep_log) std::remove(slide_->path("log.csv").c_str());
+  }
+  // What `slide predict --json` prints of `log`.
+  static Json predicted(const std::string& log, const Strings& more = {}) {
+    Strings arguments = {"predict", "items", "-", "--json", "--k", "4", "--threads", "1"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome done = slide_->run(arguments, log);
+    EXPECT_EQ(done.code, 0) << done.err;
+    return Json::parse(done.out.substr(0, done.out.find('\n')));
+  }
+  static void expect_same(const Json& answer, const Json& wanted) {
+    EXPECT_EQ(answer["user"], wanted["user"]);
+    ASSERT_EQ(answer["predictions"].size(), wanted["predictions"].size()) << answer << wanted;
+    for (std::size_t i = 0; i < wanted["predictions"].size(); ++i) {
+      EXPECT_EQ(answer["predictions"][i]["label"], wanted["predictions"][i]["label"]);
+      EXPECT_NEAR(answer["predictions"][i]["score"], wanted["predictions"][i]["score"], 1e-5);
+    }
+  }
+};
+
+TEST_F(ServeUsersTest, AreAnsweredAsByPredict) {
+  train_items(true);
+  ServerProcess server = serve("items");
+  const auto ask = [&](const Json& request) {
+    const Answer answer = server.client().predict(request);
+    EXPECT_EQ(answer.code, 200u) << answer.body;
+    return answer.json();
+  };
+  expect_same(ask({{"user", "ann"}, {"k", 4}}), predicted("ann\n"));
+  expect_same(ask({{"user", "ann"}, {"text", "rice"}, {"k", 4}}), predicted("ann,rice,1\n"));
+  expect_same(ask({{"user", 7}, {"k", 4}}), predicted("7\n"));
+  expect_same(ask({{"user", "new"}, {"text", "\"jam, hot\" tea"}, {"k", 4}}),
+              predicted("new,tea,1\nnew,\"jam, hot\",1\n"));
+  EXPECT_EQ(ask({{"user", "ann"}, {"k", 4}, {"keep_known", true}})["predictions"].size(), 4U);
+  const Json several =
+      ask({{"inputs", {{{"user", "bob"}}, {{"user", "visitor"}}, "tea unheard-of"}}, {"k", 4}});
+  expect_same(several["results"][0], predicted("bob\n"));
+  EXPECT_EQ(several["results"][1]["user"], "visitor");
+  EXPECT_EQ(several["results"][1]["predictions"].size(), 4U);
+  EXPECT_FALSE(several["results"][2].contains("user"));
+  EXPECT_EQ(several["users_without_items"], 1);
+  EXPECT_EQ(several["unknown_features"], 1);
+  EXPECT_EQ(server.stop(), 0) << server.errors();
+}
+
+TEST_F(ServeUsersTest, AreLookedUpInTheNamedLog) {
+  train_items(true);
+  ServerProcess server = serve("items", {"--known", "other.csv"});
+  const Json answer = server.client().predict({{"user", "ann"}, {"k", 4}}).json();
+  EXPECT_EQ(answer["predictions"].size(), 2U) << answer;
+  expect_same(answer, predicted("ann\n", {"--known", "other.csv"}));
+  EXPECT_EQ(server.stop(), 0) << server.errors();
+  EXPECT_EQ(slide_->run({"serve", "items", "--known", "none.csv"}).code, 2);
+  EXPECT_EQ(slide_->run({"serve", "ids", "--known", "other.csv"}).code, 2);
+}
+
+TEST_F(ServeUsersTest, WithoutALogItIsSaid) {
+  train_items(false);
+  ServerProcess server = serve("items");
+  const Answer alone = server.client().predict({{"user", "ann"}});
+  EXPECT_EQ(alone.code, 400u);
+  EXPECT_NE(alone.body.find("the server has no log of what users have"), std::string::npos) << alone.body;
+  EXPECT_EQ(server.client().predict({{"user", "ann"}, {"text", "tea"}}).code, 200u);
+  EXPECT_EQ(server.stop(), 0);
+  EXPECT_NE(server.errors().find("is not there, so users are not looked up"), std::string::npos)
+      << server.errors();
+}
+
+TEST_F(ServeUsersTest, AreRefusedWhereTheyMeanNothing) {
+  ServerProcess server = serve("ids");
+  const auto refusal = [&](const Json& request) {
+    const Answer answer = server.client().predict(request);
+    EXPECT_EQ(answer.code, 400u) << answer.body;
+    return answer.body;
+  };
+  EXPECT_NE(refusal({{"user", "ann"}}).find("not trained on interactions"), std::string::npos);
+  EXPECT_NE(refusal({{"user", "ann"}, {"inputs", Json::array()}}).find("name users within"),
+            std::string::npos);
+  EXPECT_EQ(server.stop(), 0) << server.errors();
+}
+
+}  // namespace
+}  // namespace slide::test
