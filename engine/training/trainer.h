@@ -60,6 +60,7 @@ class Trainer {
   const DataShape& shape() const { return shape_; }
   const LabelGroups& label_groups() const { return evaluator_.label_groups(); }
   Cluster* cluster() const { return job_.cluster; }
+  const Dataset& crossed_rows() const { return job_.rows.crossed; }  // training rows with feature crosses
 
   // Samples of an epoch; label texts among the training rows, which come in addition; and samples that are
   // skipped: without a label, or of interactions with fewer than two items unless all
