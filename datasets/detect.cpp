@@ -118,12 +118,12 @@ bool has_line_of_data(std::string_view text) {
 
 bool looks_like_features(std::string_view line) {
   line = without_byte_order_mark(line);
-  constexpr std::string_view kBlanks = " \t\r";
+  constexpr std::string_view kGaps = " \t\r";
   std::size_t features = 0;
   for (bool first = true;; first = false) {
-    const std::size_t begin = line.find_first_not_of(kBlanks);
+    const std::size_t begin = line.find_first_not_of(kGaps);
     if (begin == std::string_view::npos) return features > 0;
-    const std::size_t end = std::min(line.find_first_of(kBlanks, begin), line.size());
+    const std::size_t end = std::min(line.find_first_of(kGaps, begin), line.size());
     const std::string_view token = line.substr(begin, end - begin);
     line.remove_prefix(end);
     if (is_feature(token)) {

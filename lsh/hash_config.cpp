@@ -19,8 +19,6 @@ constexpr std::uint32_t kMaxChosenBits = 18;       // of a fingerprint
 constexpr std::size_t kFewNeurons = 4096;
 constexpr std::uint32_t kBitsOfFew = 14;
 constexpr std::size_t kMinChosenCapacity = 64;
-constexpr std::uint32_t kFixedTables = 32;
-constexpr std::size_t kLongPart = 48;
 
 using MaybeFault = std::optional<HashFault>;
 
@@ -64,16 +62,6 @@ MaybeFault check_fingerprint(const HashConfig& config, const std::string& sectio
 }
 
 }  // namespace
-
-HashConfig fixed_config(std::size_t neurons) {
-  HashConfig config;
-  config.tables = kFixedTables;
-  config.asymmetric = false;
-  const auto bits = static_cast<std::uint32_t>(std::bit_width(neurons));
-  config.k = std::clamp(bits, kLogBucket + 1, kLogBucket + kMaxChosenBits) - kLogBucket;
-  config.long_rows = static_cast<std::uint32_t>(neurons < kFewNeurons ? 0 : neurons / kLongPart);
-  return config;
-}
 
 std::uint32_t code_bits(const HashConfig& config) {
   if (config.family == HashFamily::kSimhash || config.bin_size < kMinBinSize) return 1;

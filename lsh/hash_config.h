@@ -26,7 +26,6 @@ struct HashConfig {
   CandidatePolicy candidates = CandidatePolicy::kSearch;
   std::uint32_t threshold = 2;      // threshold policy: min tables that contain a neuron
   std::uint32_t queries = 8;        // search policy: samples of a block that query
-  std::uint32_t long_rows = 512;    // search policy: rows with the largest norms, always scored; not a key
   std::uint32_t topk_ratio = 8;     // minhash: hashes the set of the 1/ratio largest values
   bool asymmetric = true;           // simhash: maximum inner product transform
   std::uint32_t rehash_steps = 8;   // steps between rehashes (same functions, changed rows only)
@@ -39,11 +38,6 @@ struct HashConfig {
 // average (fewer below 4,096 neurons, more with over 2^23: a fingerprint has at most 18 bits), and capacity
 // for at least four times the mean.
 HashConfig sized_for(HashConfig config, std::size_t neurons);
-
-// For NeuronIndex::build_fixed() over `neurons` neurons, for inference: 32 tables by the search policy. One
-// neuron in 48 is scored for every query (Norm-Ranging LSH), none below 4,096 neurons; so the others need no
-// padding to a common norm.
-HashConfig fixed_config(std::size_t neurons);
 
 // Limits of single settings. k, range_pow and bucket_capacity may also be 0 (sized_for()); others without a
 // kMin have the minimum 1.

@@ -18,6 +18,7 @@ namespace slide::lsh {
 
 class LongRows {
  public:
+  static constexpr std::size_t kInTraining = 512;  // chosen rows of an index that follows training
   LongRows(std::size_t rows, std::size_t chosen);  // of `rows` rows, the min(rows, chosen) longest
 
   // Squared norms by row, the input of choose().

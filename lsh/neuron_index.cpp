@@ -1,6 +1,7 @@
 #include "lsh/neuron_index.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 #include "engine/base/error.h"
@@ -16,6 +17,11 @@
 namespace slide::lsh {
 
 namespace {
+// Of fixed(): 16 to 32 neurons in a bucket, up to 2^23 neurons.
+constexpr std::uint32_t kFixedTables = 32, kFixedBucketBits = 5, kFixedBits = 18;
+constexpr std::size_t kLongPart = 48;      // one of so many neurons is among the longest
+constexpr std::size_t kFewNeurons = 4096;  // below: none is
+
 constexpr std::size_t kTaskRows = 256;   // rows of a task
 constexpr std::size_t kSlabRows = 8192;  // rows hashed, then moved; bounds the memory of a rehash
 
@@ -33,11 +39,12 @@ double function_scratch_bytes(const HashConfig& config, std::size_t dim, std::si
 }  // namespace
 
 struct NeuronIndex::Parts {
-  Parts(const HashConfig& settings, std::size_t neurons, std::size_t dim, std::uint64_t seed)
+  Parts(const HashConfig& settings, std::size_t neurons, std::size_t dim, std::uint64_t seed,
+        std::size_t long_rows)
       : config(sized_for(settings, neurons)),
         functions(make_hash_functions(config, dim, seed)),
         tables(config, neurons, seed) {
-    if (config.candidates == CandidatePolicy::kSearch) longest.emplace(neurons, config.long_rows);
+    if (config.candidates == CandidatePolicy::kSearch) longest.emplace(neurons, long_rows);
     reserve_fresh();
   }
 
@@ -93,7 +100,10 @@ std::span<const std::uint32_t> NeuronIndex::Parts::ascending(std::span<const std
 }
 
 NeuronIndex::NeuronIndex(const HashConfig& config, std::size_t neurons, std::size_t dim, std::uint64_t seed)
-    : parts_(std::make_unique<Parts>(config, neurons, dim, seed)) {}
+    : NeuronIndex(config, neurons, dim, seed, LongRows::kInTraining) {}
+NeuronIndex::NeuronIndex(const HashConfig& config, std::size_t neurons, std::size_t dim, std::uint64_t seed,
+                         std::size_t long_rows)
+    : parts_(std::make_unique<Parts>(config, neurons, dim, seed, long_rows)) {}
 NeuronIndex::~NeuronIndex() = default;
 NeuronIndex::NeuronIndex(NeuronIndex&&) noexcept = default;
 NeuronIndex& NeuronIndex::operator=(NeuronIndex&&) noexcept = default;
@@ -115,8 +125,16 @@ void NeuronIndex::rebuild(const WeightRows& weights, std::uint64_t generation, i
   if (p.longest) p.longest->choose();
 }
 
-void NeuronIndex::build_fixed(const WeightRows& weights, int threads) {
-  Parts& p = *parts_;
+// So many rows are always scored that the others need no padding to a common norm.
+NeuronIndex NeuronIndex::fixed(const WeightRows& weights, std::size_t neurons, std::size_t dim,
+                               std::uint64_t seed, int threads) {
+  HashConfig config;
+  config.tables = kFixedTables;
+  config.asymmetric = false;
+  const auto bits = static_cast<std::uint32_t>(std::bit_width(neurons));
+  config.k = std::clamp(bits, kFixedBucketBits + 1, kFixedBucketBits + kFixedBits) - kFixedBucketBits;
+  NeuronIndex index(config, neurons, dim, seed, neurons < kFewNeurons ? 0 : neurons / kLongPart);
+  Parts& p = *index.parts_;
   p.functions->draw(1);
   p.generation = 1;
   p.functions->fit(weights, p.tables.neurons(), threads);
@@ -128,6 +146,7 @@ void NeuronIndex::build_fixed(const WeightRows& weights, int threads) {
     p.longest->freeze();
   }
   p.memory = std::make_shared<Parts::Memory>();
+  return index;
 }
 
 void NeuronIndex::rehash(const WeightRows& weights, std::span<const std::uint32_t> touched, int threads) {
@@ -219,7 +238,7 @@ double NeuronIndex::bytes_of(const HashConfig& settings, std::size_t neurons, st
   double bytes = HashTables::bytes_of(config, neurons) + function_bytes(config, dim) +
                  RowFrame::bytes_of(dim, neurons) + config.tables * slab * sizeof(std::uint32_t);
   if (config.candidates == CandidatePolicy::kSearch)
-    bytes += LongRows::bytes_of(neurons, config.long_rows) + slab * sizeof(float);
+    bytes += LongRows::bytes_of(neurons, LongRows::kInTraining) + slab * sizeof(float);
   return bytes;
 }
 

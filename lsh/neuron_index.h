@@ -25,6 +25,10 @@ class NeuronIndex {
  public:
   // For `neurons` rows of `dim` weights. Throws InputError when k * bits > range_pow or a size is impossible.
   NeuronIndex(const HashConfig& config, std::size_t neurons, std::size_t dim, std::uint64_t seed);
+  // The index of a trained layer, for project() and find() alone, in the least memory: 32 tables by the
+  // search policy, and one neuron in 48 among longest() (Norm-Ranging LSH), none below 4,096 neurons.
+  static NeuronIndex fixed(const WeightRows& weights, std::size_t neurons, std::size_t dim,
+                           std::uint64_t seed, int threads);
   ~NeuronIndex();
   NeuronIndex(NeuronIndex&&) noexcept;
   NeuronIndex& operator=(NeuronIndex&&) noexcept;
@@ -36,9 +40,6 @@ class NeuronIndex {
   // Samples the hash functions of `generation`, fits the row frame and inserts every row.
   // SimHash: O(neurons * dim * K * L).
   void rebuild(const WeightRows& weights, std::uint64_t generation, int threads);
-  // rebuild() for weights that do not change any more: takes the least memory and time. rebuild(), rehash(),
-  // save() and load() must not follow.
-  void build_fixed(const WeightRows& weights, int threads);
   // Same functions: fits the row frame again, hashes the rows `touched` (distinct ids, any order) again and
   // moves those with another fingerprint. The cost grows with the number of touched rows, not of the layer's.
   void rehash(const WeightRows& weights, std::span<const std::uint32_t> touched, int threads);
@@ -83,6 +84,8 @@ class NeuronIndex {
 
  private:
   struct Parts;
+  NeuronIndex(const HashConfig& config, std::size_t neurons, std::size_t dim, std::uint64_t seed,
+              std::size_t long_rows);
   std::unique_ptr<Parts> parts_;
 };
 

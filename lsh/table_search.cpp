@@ -21,9 +21,9 @@ constexpr std::size_t kMinFound = 32;   // neurons in a single bucket fill the a
 constexpr std::size_t kPrefetched = 8;  // prefetch distance in buckets
 
 // Max number of scored neurons.
-std::size_t scored_of(const HashConfig& config, const SearchSize& size) {
+std::size_t scored_of(const SearchSize& size) {
   const std::size_t most = std::min(size.neurons, kScoredOf * size.wanted);
-  return most + std::min<std::size_t>(most, config.long_rows);
+  return most + std::min(most, LongRows::kInTraining);
 }
 
 // Appends the buckets that a sample reads to scratch.buckets, after a prefetch of all their headers. Returns
@@ -190,7 +190,7 @@ void prepare_search(QueryScratch& scratch, const HashConfig& config, const HashF
                     const SearchSize& size) {
   const std::size_t lanes = size.lanes;
   const std::size_t asking = std::min<std::size_t>(lanes, config.queries);
-  const std::size_t scored = scored_of(config, size);
+  const std::size_t scored = scored_of(size);
   functions.prepare(scratch.hash, lanes);
   grow(scratch.fingerprints, functions.tables() * lanes);
   grow(scratch.flips, functions.tables() * lanes);
@@ -207,7 +207,7 @@ void prepare_search(QueryScratch& scratch, const HashConfig& config, const HashF
 
 double search_scratch_bytes(const HashConfig& config, std::size_t dim, const SearchSize& size) {
   const std::size_t asked = std::min(size.lanes, kernels::kLaneMultiple);
-  const auto scored = double(scored_of(config, size));
+  const auto scored = double(scored_of(size));
   return double(size.neurons) * (sizeof(std::uint16_t) + sizeof(std::uint32_t)) +
          double(config.tables) * double(2 * size.lanes) * sizeof(std::uint32_t) +
          double(config.tables * kProbed * std::min<std::size_t>(asked, config.queries)) *

@@ -214,10 +214,10 @@ void check_labels_apart(const slide::Model& model, const Dataset& rows) {
   bool labelled = false;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto labels = rows.labels(i);
-    const auto known = std::ranges::subrange(
-        labels.begin(), std::ranges::lower_bound(labels, std::uint32_t(model.network.labels())));
-    labelled = labelled || !known.empty();
-    if (!std::ranges::includes(rows.features(i).ids, known)) return;
+    const auto end = std::lower_bound(labels.begin(), labels.end(), std::uint32_t(model.network.labels()));
+    labelled = labelled || end != labels.begin();
+    const auto items = rows.features(i).ids;
+    if (!std::includes(items.begin(), items.end(), labels.begin(), end)) return;
   }
   if (!labelled) return;
   fail_input(

@@ -30,8 +30,8 @@ CandidateScorer::CandidateScorer(const Network& network, std::size_t candidates,
       pass_(network.output(), wide_of(network.output()) != nullptr) {
   const Layer& output = network.output();
   if (!asks_training_tables(network)) {
-    search_.emplace(fixed_config(output.size()), output.size(), output.inputs(), network.config().train.seed);
-    search_->build_fixed(output.weight_rows(), threads);
+    search_ = lsh::NeuronIndex::fixed(output.weight_rows(), output.size(), output.inputs(),
+                                      network.config().train.seed, threads);
     always_ids_.assign(search_->longest().begin(), search_->longest().end());
     std::sort(always_ids_.begin(), always_ids_.end());
     for (const std::uint32_t id : always_ids_) always_[id] = true;

@@ -133,8 +133,7 @@ class Finder {
   // The weights have changed much.
   void follow_weights() {
     if (wanted_.source == "search") {
-      search_.emplace(fixed_config(layer_.size()), layer_.size(), layer_.inputs(), 1);
-      search_->build_fixed(layer_.weight_rows(), 1);
+      search_ = lsh::NeuronIndex::fixed(layer_.weight_rows(), layer_.size(), layer_.inputs(), 1, 1);
       search_scratch_ = search_->make_scratch(kLanes);
     }
     if (wanted_.source != "table-labels") return;

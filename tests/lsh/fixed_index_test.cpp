@@ -29,9 +29,7 @@ std::vector<float> biases_of(std::size_t rows) {
 }
 
 NeuronIndex index_of(const WeightRows& rows, std::size_t count, std::size_t dim, int threads) {
-  NeuronIndex index(fixed_config(count), count, dim, 5);
-  index.build_fixed(rows, threads);
-  return index;
+  return NeuronIndex::fixed(rows, count, dim, 5, threads);
 }
 
 NeuronIndex index_of(const Matrix& m, const std::vector<float>& biases, int threads = 1) {
@@ -233,7 +231,7 @@ TEST(FixedIndex, WrongWidthAndNoRowsAreErrors) {
   QueryScratch scratch = index.make_scratch(1);
   const std::vector<float> narrow(15);
   EXPECT_THROW(index.project({narrow.data(), 15, 1, 1}, scratch), Error);
-  EXPECT_THROW(NeuronIndex(fixed_config(0), 0, 16, 5), InputError);
+  EXPECT_THROW(NeuronIndex::fixed({m.w.data(), m.ldw}, 0, 16, 5, 1), InputError);
 }
 
 }  // namespace

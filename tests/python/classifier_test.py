@@ -15,7 +15,7 @@ def lists_of(y):
 
 
 def bytes_of(classifier, folder):
-    classifier.model_.save(folder / "model.slide")
+    classifier.model_.save(folder / "model.slide", force=True)
     return (folder / "model.slide").read_bytes()
 
 
