@@ -41,7 +41,7 @@ HardNegativeFeatures::HardNegativeFeatures(const Dataset& train, const FeatureSc
                                            std::size_t wanted)
     : train_(train),
       scale_(scale),
-      wanted_(wanted),
+      wanted_(std::min<std::size_t>(wanted, train.feature_count())),
       samples_(train.feature_count() * kSamples),
       counts_(train.feature_count()),
       by_feature_(train.feature_count()) {

@@ -11,6 +11,7 @@ void probabilities_of(LossKind loss, const float* scores, std::size_t count, dou
   const bool log_softmax = needs_log_softmax(loss);
   for (std::size_t i = 0; i < count; ++i) p[i] = log_softmax ? scores[i] : -double{scores[i]};
   kernels::active().exp(p, count);
+  if (log_softmax) std::transform(p, p + count, p, [](double x) { return std::min(x, 1.0); });
   if (log_softmax) return;
   for (std::size_t i = 0; i < count; ++i) p[i] = 1.0 / (1.0 + p[i]);
 }

@@ -16,9 +16,9 @@ inline bool needs_log_softmax(LossKind loss) {
 }
 
 // Probability of a label from its score, in a network trained with `loss`: the sigmoid of the logit, or under
-// softmax the exponential of the log-probability.
+// softmax the exponential of the log-probability, which rounding of large logits may leave above 0.
 inline double probability_of(LossKind loss, double score) {
-  return needs_log_softmax(loss) ? std::exp(score) : 1.0 / (1.0 + std::exp(-score));
+  return needs_log_softmax(loss) ? std::min(std::exp(score), 1.0) : 1.0 / (1.0 + std::exp(-score));
 }
 
 // The same for `count` scores: p[i] from scores[i], accurate to a few units in the last place.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <string_view>
 
@@ -71,7 +72,8 @@ std::vector<Related> nearest_labels(const Network& network, std::uint32_t label,
   const Parameters& weights = network.output().weights();
   std::vector<float> own(weights.columns), row(weights.columns);
   const auto product = [](const std::vector<float>& a, const std::vector<float>& b) {
-    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0, std::plus<>(),
+                              [](float x, float y) { return double{x} * double{y}; });
   };
   weights.load_row(label, own.data());
   const double length = std::sqrt(product(own, own));

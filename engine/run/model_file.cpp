@@ -166,6 +166,8 @@ DataShape get_shape(ByteReader& in, std::uint32_t flags) {
   if (shape.labels == 0 || shape.labels > in.left() / sizeof(std::uint32_t))
     in.refuse("impossible number of labels");
   in.get_vector(shape.label_frequencies, shape.labels);
+  // The first layer has a weight of each.
+  if (shape.features > in.left()) in.refuse("features beyond its length");
   return shape;
 }
 

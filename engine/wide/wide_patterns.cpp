@@ -109,7 +109,9 @@ WidePath::WidePath(const LayerConfig& config, double length, const Dataset& trai
   double label_features = 0;
   for (std::size_t i = 0; i < train.size(); ++i)
     label_features += double(train.labels(i).size()) * double(train.features(i).ids.size());
-  const auto most = static_cast<std::size_t>(most_weights(config_, double(neurons), label_features));
+  const double all = double(neurons) * double(train.feature_count());
+  const auto most =
+      static_cast<std::size_t>(std::min(all, most_weights(config_, double(neurons), label_features)));
   const auto samples_of = [&](std::size_t n) { return sums.samples(n).size(); };
   find(chunks_of(neurons, samples_of), most, threads, [&](std::size_t n, int thread, Patterns& to) {
     auto& finder = finders[static_cast<std::size_t>(thread)];
@@ -166,7 +168,8 @@ void WidePath::find(const std::vector<PatternChunk>& chunks, std::size_t most, i
 double WidePath::finding_bytes_of(const LayerConfig& config, double neurons, double label_features,
                                   double features, int threads) {
   const double at_once = PatternChunk::kAtOnce * std::max(1, threads) * double(PatternChunk::kNeurons);
-  const double copy = most_weights(config, std::min(neurons, at_once), label_features) *
+  const double copied = std::min(neurons, at_once);
+  const double copy = std::min(copied * features, most_weights(config, copied, label_features)) *
                       (sizeof(std::uint32_t) + sizeof(float));
   const double sums = threads * LabelSums::sum_bytes_of(features), against = config.wide_negatives;
   if (against == 0) return copy + sums;

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/run/training_run.h"
@@ -88,6 +90,17 @@ TEST(LabelViewTest, StrongestFeaturesAreTheLabelsOwn) {
   const Model hidden = trained("[[layer]]\nsize = 4\n");
   EXPECT_FALSE(has_feature_weights(hidden.network));
   EXPECT_TRUE(strongest_features(hidden.network, 2, 2).empty());
+}
+
+// Products of such weights are beyond floats.
+TEST(LabelViewTest, SimilaritiesOfTheLargestWeightsAreFinite) {
+  Model model = trained("");
+  Parameters& weights = *model.network.matrices().front();
+  const std::vector<float> row(weights.columns, std::numeric_limits<float>::max());
+  for (std::size_t label = 0; label < weights.rows; ++label) weights.store_row(label, row.data());
+  const std::vector<Related> found = nearest_labels(model.network, 0, 3);
+  ASSERT_EQ(found.size(), 3U);
+  for (const Related& other : found) EXPECT_NEAR(other.score, 1.0, 1e-12);
 }
 
 }  // namespace

@@ -691,6 +691,7 @@ TEST_F(ModelFileTest, CountsThatCannotBeAreFound) {
   std::memcpy(&samples, bytes.data() + shape + 16, sizeof samples);
   for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1} << 60, ~std::uint64_t{0}})
     refused(shape + 16, count, "impossible number of samples");
+  refused(shape, std::uint64_t{1} << 31, "features beyond its length");
   for (const std::uint32_t count : {static_cast<std::uint32_t>(samples + 1), 1U << 29, 0xffffffffU})
     refused(frequencies + 4, count, "a label with more samples than there are");
   refused(24, ~std::uint64_t{0}, "impossible number of steps");
