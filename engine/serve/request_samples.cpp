@@ -44,15 +44,14 @@ void RequestSamples::add(const Json& input) {
     fail_input("an input must be a string, {{\"text\": ...}}, {{\"features\": ...}} or {{\"user\": ...}}");
   Parts parts;
   for (const auto& [key, value] : input.items()) {
-    if (key == "text") {
-      parts.text = &value;
-    } else if (key == "features") {
-      parts.features = &value;
-    } else if (key == "user") {
-      parts.user = &value;
-    } else {
+    const Json** part = key == "text"       ? &parts.text
+                        : key == "features" ? &parts.features
+                        : key == "user"     ? &parts.user
+                                            : nullptr;
+    if (part == nullptr)
       fail_input("unknown key '{}'; an input has \"text\", \"features\" or \"user\"", shown_part(key));
-    }
+    if (*part != nullptr) fail_input("'{}' is given twice; give it once", key);
+    *part = &value;
   }
   add(parts);
 }
