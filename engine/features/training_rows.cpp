@@ -41,7 +41,11 @@ static_assert(BlockBounds::kMaxShared == FeatureWeightLearning::kMaxShared / Fea
 constexpr std::size_t kCountedPairs = std::size_t{1} << 24;  // a few hundredths of a second
 
 // `pairs`: labels times features of each sample, summed.
+// Where ids are so sparse that marks of them would need more memory than the data: `pairs`.
 std::size_t distinct_label_features(const Dataset& data, std::size_t a_label, std::size_t pairs) {
+  constexpr std::size_t kMarks = std::size_t{1} << 22;
+  if (data.feature_count() > data.feature_entries() + kMarks) return pairs;
+  if (data.label_count() > data.label_entries() + kMarks) return pairs;
   const SamplesOfLabels samples(data.size(), data.label_count(),
                                 [&](std::size_t i) { return data.labels(i); });
   const std::size_t step = pairs / kCountedPairs + 1;

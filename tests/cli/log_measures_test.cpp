@@ -134,7 +134,7 @@ TEST_F(LogMeasuresTest, UsersOfOneItemEachTeachWhatMostHave) {
     const std::string model = read_file(slide_.path("run/model.slide"));
     if (first.empty()) first = model;
     EXPECT_TRUE(model == first) << log;
-    std::ranges::rotate(lines, lines.begin() + 1);
+    std::rotate(lines.begin(), lines.begin() + 1, lines.end());
     std::swap(lines[0], lines[3]);
   } while (lines.front() != "u1,i1,5" && lines.back() != "u1,i1,5");
   EXPECT_EQ(slide_.run({"predict", "run", "-"}, "q i1\n").out.substr(0, 5), "q\ti2:");
