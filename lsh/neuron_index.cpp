@@ -55,6 +55,7 @@ struct NeuronIndex::Parts {
     if (memory->norms2.size() < slab) memory->norms2.resize(slab);
   }
 
+  void hash_all(const WeightRows& weights, std::uint64_t number, int threads);
   void hash_rows(const RowSet& rows, std::uint32_t* fingerprints, float* norms2, int threads);
   Search search(QueryScratch& scratch, IdSet& seen, std::vector<std::uint32_t>& out) const {
     return {config, *functions, tables, scratch, seen, out, longest ? &*longest : nullptr};
@@ -113,16 +114,19 @@ void NeuronIndex::share_memory(const NeuronIndex& other) {
   parts_->reserve_fresh();
 }
 
+// All that rebuild() does before rows go into the tables.
+void NeuronIndex::Parts::hash_all(const WeightRows& weights, std::uint64_t number, int threads) {
+  if (number != generation) functions->draw(number);
+  generation = number;
+  functions->fit(weights, tables.neurons(), threads);
+  hash_rows({weights, nullptr, 0, tables.neurons()}, tables.fingerprints().data(),
+            longest ? longest->lengths2().data() : nullptr, threads);
+  if (longest) longest->choose();
+}
+
 void NeuronIndex::rebuild(const WeightRows& weights, std::uint64_t generation, int threads) {
-  Parts& p = *parts_;
-  const RowSet rows{weights, nullptr, 0, p.tables.neurons()};
-  if (generation != p.generation) p.functions->draw(generation);
-  p.generation = generation;
-  p.functions->fit(weights, rows.count, threads);
-  p.hash_rows(rows, p.tables.fingerprints().data(), p.longest ? p.longest->lengths2().data() : nullptr,
-              threads);
-  p.tables.insert_all(threads);
-  if (p.longest) p.longest->choose();
+  parts_->hash_all(weights, generation, threads);
+  parts_->tables.insert_all(threads);
 }
 
 // So many rows are always scored that the others need no padding to a common norm.
@@ -135,16 +139,9 @@ NeuronIndex NeuronIndex::fixed(const WeightRows& weights, std::size_t neurons, s
   config.k = std::clamp(bits, kFixedBucketBits + 1, kFixedBucketBits + kFixedBits) - kFixedBucketBits;
   NeuronIndex index(config, neurons, dim, seed, neurons < kFewNeurons ? 0 : neurons / kLongPart);
   Parts& p = *index.parts_;
-  p.functions->draw(1);
-  p.generation = 1;
-  p.functions->fit(weights, p.tables.neurons(), threads);
-  p.hash_rows({weights, nullptr, 0, p.tables.neurons()}, p.tables.fingerprints().data(),
-              p.longest ? p.longest->lengths2().data() : nullptr, threads);
+  p.hash_all(weights, 1, threads);
   p.tables.insert_fixed(threads);
-  if (p.longest) {
-    p.longest->choose();
-    p.longest->freeze();
-  }
+  p.longest->freeze();
   p.memory = std::make_shared<Parts::Memory>();
   return index;
 }
