@@ -149,19 +149,11 @@ void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
 std::string SampleInput::known_log() const {
   const DataConfig& data = model_.config.data;
   if (data.kind != DataKind::kInteractions) return {};
-  const std::string& known = log_of_users(data);
-  if (origin_ == path_ && expanded(known) == path_) return {};
-  if (const auto missing = missing_part(known)) {
-    if (!use_.known.empty()) fail_input("{}: there is no such file; name a log by --known", *missing);
-    tell({users_not_looked_up(*missing)});
-    return {};
-  }
-  try {
-    users_log(model_);
-  } catch (const InputError& error) {  // users are what the input says
-    tell({fmt::format("users are not looked up; {}", error.what())});
-    return {};
-  }
+  if (origin_ == path_ && expanded(log_of_users(data)) == path_) return {};
+  std::vector<std::string> notes;
+  std::string known = usable_users_log(model_, notes);
+  tell(notes);
+  if (known.empty()) return {};
   if (!model_.known_given) tell({fmt::format("users are looked up in {}, which the model names", known)});
   return known;
 }

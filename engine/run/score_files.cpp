@@ -37,11 +37,6 @@ namespace {
 
 // --- True labels
 
-Dataset labels_of(DatasetArrays arrays, std::uint32_t labels) {
-  arrays.feature_offsets = std::vector<std::uint64_t>(arrays.label_offsets.size());
-  return {std::move(arrays), 0, labels};
-}
-
 // Whether the file is a text matrix of labels, with a first line `samples labels`.
 bool is_label_text(const std::string& path, DataFormat format) {
   return format == DataFormat::kXmc && !text_pair(path) && has_features_header(head_of_file(path));
@@ -94,17 +89,6 @@ Dataset read_label_matrix(const std::string& path, LabelIndex& index) {
   return labels_of(std::move(arrays), static_cast<std::uint32_t>(matrix.columns));
 }
 
-// Reads the file, and adds what is warned of.
-Dataset read_data(const std::string& path, ReadOptions reading, const TruthOptions& options) {
-  ReadReport report;
-  reading.report = &report;
-  reading.threads = options.threads;
-  Dataset data = read_dataset(path, reading);
-  if (options.report == nullptr) return data;
-  for (std::string& warning : report.warnings) options.report->add_warning(std::move(warning));
-  return data;
-}
-
 // The labels of a text or a table by their names.
 Dataset read_named_labels(const std::string& path, DataFormat format, const TruthOptions& wanted,
                           LabelIndex& index) {
@@ -117,19 +101,7 @@ Dataset read_named_labels(const std::string& path, DataFormat format, const Trut
   reading.columns = wanted.columns;
   reading.text = learn_text_file(path, reading, options);
   if (reading.text == nullptr) fail_input("{}: this is no file of text with labels", path);
-  const Dataset text = read_data(path, reading, wanted);
-  std::vector<std::uint32_t> ids(reading.text->label_count());
-  for (std::uint32_t label = 0; label < ids.size(); ++label) {
-    ids[label] = index.find_carried(reading.text->label_name(label));
-  }
-  DatasetArrays arrays;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    for (const std::uint32_t label : text.labels(i)) arrays.label_ids.push_back(ids[label]);
-    std::sort(arrays.label_ids.begin() + static_cast<std::ptrdiff_t>(arrays.label_offsets.back()),
-              arrays.label_ids.end());
-    arrays.label_offsets.push_back(arrays.label_ids.size());
-  }
-  return labels_of(std::move(arrays), static_cast<std::uint32_t>(index.names()));
+  return labels_by_index(read_warned(path, reading, wanted), *reading.text, index);
 }
 
 Dataset read_numbered_labels(const std::string& path, DataFormat format, const TruthOptions& wanted,
@@ -138,7 +110,7 @@ Dataset read_numbered_labels(const std::string& path, DataFormat format, const T
   reading.format = format;
   reading.normalize = false;
   reading.columns = wanted.columns;
-  const Dataset data = read_data(path, reading, wanted);
+  const Dataset data = read_warned(path, reading, wanted);
   const bool tells_labels =
       format == DataFormat::kXmc || format == DataFormat::kNpz || format == DataFormat::kIdx;
   if (!index.named() && tells_labels) index.limit_to(data.label_count());

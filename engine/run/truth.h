@@ -39,4 +39,15 @@ struct Truth {
   ScoredRows rows;
 };
 
+class LabelIndex;
+
+// Adds the warnings to options.report, if there is one.
+void add_warnings(const ReadReport& report, const TruthOptions& options);
+// read_dataset() with its warnings in options.report. Throws InputError.
+Dataset read_warned(const std::string& path, ReadOptions reading, const TruthOptions& options);
+// Rows of labels alone.
+Dataset labels_of(DatasetArrays arrays, std::uint32_t labels);
+// The labels of rows by the index, which gets the names that `names` has for them. O(n log n) a row.
+Dataset labels_by_index(const Dataset& rows, const TextModel& names, LabelIndex& index);
+
 }  // namespace slide

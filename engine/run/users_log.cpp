@@ -1,11 +1,13 @@
 #include "engine/run/users_log.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
-#include <vector>
 
 #include "datasets/data_parts.h"
 #include "engine/base/error.h"
 #include "engine/config/config.h"
+#include "engine/run/known_users.h"
 
 namespace slide {
 
@@ -30,8 +32,7 @@ bool is_in_its_run(const Model& model) {
 }  // namespace
 
 std::string users_log(const Model& model) {
-  const DataConfig& data = model.config.data;
-  std::string log = data.known.empty() ? data.train : data.known;
+  const std::string& log = log_of_users(model.config.data);
   if (model.known_given || log.empty()) return log;
   for (const std::string& part : parts_of(log)) {
     std::error_code error;
@@ -47,6 +48,20 @@ std::string users_log(const Model& model) {
         model.path, log);
   }
   return log;
+}
+
+std::string usable_users_log(const Model& model, std::vector<std::string>& notes) {
+  if (const auto missing = missing_part(log_of_users(model.config.data))) {
+    if (model.known_given) fail_input("{}: there is no such file; name a log by --known", *missing);
+    notes.push_back(users_not_looked_up(*missing));
+    return {};
+  }
+  try {
+    return users_log(model);
+  } catch (const InputError& error) {  // users are what the input says
+    notes.push_back(fmt::format("users are not looked up; {}", error.what()));
+    return {};
+  }
 }
 
 }  // namespace slide

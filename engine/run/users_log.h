@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "engine/run/model.h"
 
@@ -13,5 +14,9 @@ namespace slide {
 // regular file, or is not in the folder of its run, whose config.toml names the same files; --known is free
 // of both.
 std::string users_log(const Model& model);
+
+// The same where predictions go on without it: where it cannot be used, adds why to `notes` and returns an
+// empty path. Throws InputError where a file of --known is not there.
+std::string usable_users_log(const Model& model, std::vector<std::string>& notes);
 
 }  // namespace slide

@@ -56,19 +56,8 @@ void ServedModel::read_users(const std::string& known, int threads) {
   if (!of_items) return;
   model_.known_given = !known.empty();
   if (model_.known_given) model_.config.data.known = known;
-  const std::string log = log_of_users(data);
-  const std::optional<std::string> missing = missing_part(log);
-  if (missing && !known.empty()) fail_input("{}: there is no such file; name a log by --known", *missing);
-  if (missing) {
-    model_.notes.push_back(users_not_looked_up(*missing));
-    return;
-  }
-  try {
-    users_log(model_);
-  } catch (const InputError& error) {
-    model_.notes.push_back(fmt::format("users are not looked up; {}", error.what()));
-    return;
-  }
+  const std::string log = usable_users_log(model_, model_.notes);
+  if (log.empty()) return;
   users_.emplace(expanded(log), model_read_options(model_, threads));
 }
 
