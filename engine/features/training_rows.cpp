@@ -40,8 +40,8 @@ namespace {
 static_assert(BlockBounds::kMaxShared == FeatureWeightLearning::kMaxShared / FeatureWeightLearning::kNearest);
 constexpr std::size_t kCountedPairs = std::size_t{1} << 24;  // a few hundredths of a second
 
-// `pairs`: labels times features of each sample, summed.
-// Where ids are so sparse that marks of them would need more memory than the data: `pairs`.
+// `pairs`: labels times features of each sample, summed; the answer where ids are so sparse that marks of
+// them would need more memory than the data.
 std::size_t distinct_label_features(const Dataset& data, std::size_t a_label, std::size_t pairs) {
   constexpr std::size_t kMarks = std::size_t{1} << 22;
   if (data.feature_count() > data.feature_entries() + kMarks) return pairs;

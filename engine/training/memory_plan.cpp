@@ -7,6 +7,8 @@
 #include "engine/features/feature_weight_learning.h"
 #include "engine/features/item_draw.h"
 #include "engine/features/neighbours.h"
+#include "engine/inference/chunks.h"
+#include "engine/inference/prediction_batch.h"
 #include "engine/network/network_training.h"
 #include "engine/network/optimizer_state.h"
 #include "engine/network/parameters.h"
@@ -67,11 +69,12 @@ bool bounds_scores(const NetworkShape& shape) {
 }
 
 // Blocks and scores of prediction batches. Each thread has lists as long as the most feature crosses of a
-// row, filled from the beginning; busy ones touch matrices, too. The constants stand in rooms above this one:
-// PredictionBatch, Chunks and BatchBoundedScorer of engine/inference.
+// row, filled from the beginning; busy ones touch matrices, too.
 double batch_bytes(const Config& config, const NetworkShape& shape, const BlockBounds& bounds, int threads,
                    int busy) {
-  constexpr std::size_t kLanes = 128, kMaxBlocks = 4, kScored = 1024, kHits = 512;
+  constexpr std::size_t kLanes = PredictionBatch::kLanes, kMaxBlocks = PredictionBatch::kMaxBlocks;
+  constexpr std::size_t kScored = Chunks::kNeuronsWithPostings;
+  constexpr std::size_t kHits = 512;  // BatchBoundedScorer, for a sample
   const std::size_t hits = bounds_scores(shape) ? kHits : 0;
   const std::size_t groups = (bounds.evaluated + kLanes - 1) / kLanes;
   const auto blocks =
