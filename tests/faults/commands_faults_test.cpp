@@ -8,22 +8,13 @@
 #include <functional>
 #include <map>
 
-#include "tests/cli/cli_fixture.h"
-#include "tests/faults/points.h"
-#include "tests/sanitizers.h"
+#include "tests/faults/faults_fixture.h"
 
 namespace slide::test {
 namespace {
 
-class CommandFaultsTest : public CliTest {
+class CommandFaultsTest : public DisturbedTest {
  protected:
-  void SetUp() override {
-    if (kSanitized) GTEST_SKIP() << "sanitizers put themselves where the faults are injected";
-    CliTest::SetUp();
-    setenv("OMP_WAIT_POLICY", "passive", 1);
-    generate();
-  }
-
   // Tries `arguments`, which write the files `written` into the folder "work", empty before, and print the
   // same each time but for lines of a time or of the folder.
   void try_command(const std::string& name, const Strings& arguments, const Strings& written = {}) {
@@ -66,10 +57,7 @@ class CommandFaultsTest : public CliTest {
   Outcome run_anew(const std::string& variables, const Strings& arguments) {
     fs::remove_all(slide_.path("work"));
     fs::create_directories(slide_.path("work"));
-    slide_.begin_with("export LD_PRELOAD='" SLIDE_FAULT "' " + variables);
-    Outcome outcome = slide_.run(arguments);
-    slide_.begin_with(":");
-    return outcome;
+    return run_disturbed(variables, arguments);
   }
   static std::string without_times(const std::string& text) {
     std::istringstream lines(text);

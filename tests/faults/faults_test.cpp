@@ -10,9 +10,7 @@
 #include <functional>
 #include <map>
 
-#include "tests/cli/cli_fixture.h"
-#include "tests/faults/points.h"
-#include "tests/sanitizers.h"
+#include "tests/faults/faults_fixture.h"
 
 namespace slide::test {
 namespace {
@@ -25,20 +23,10 @@ struct Case {
   std::function<void(bool killed)> broken = [](bool) {};  // after any other
 };
 
-class FaultsTest : public CliTest {
+class FaultsTest : public DisturbedTest {
  protected:
-  void SetUp() override {
-    if (kSanitized) GTEST_SKIP() << "sanitizers put themselves where the faults are injected";
-    CliTest::SetUp();
-    setenv("OMP_WAIT_POLICY", "passive", 1);
-    generate();
-  }
-
   Outcome with(const std::string& variables, const Strings& arguments) {
-    slide_.begin_with("export LD_PRELOAD='" SLIDE_FAULT "' " + variables);
-    Outcome outcome = slide_.run(arguments, "1\n");
-    slide_.begin_with(":");
-    return outcome;
+    return run_disturbed(variables, arguments, "1\n");
   }
 
   std::vector<Point> points_of(const Case& tried, std::size_t most) {

@@ -23,12 +23,12 @@ void check(bool holds, const char* what);
 void check_message(std::string_view message);
 
 // Calls `read`; returns false where it refuses its input, with the error in `message`.
-template <class Read>
+template <class Refusal = InputError, class Read>
 bool accepted(const Read& read, std::string& message) {
   try {
     read();
     return true;
-  } catch (const InputError& error) {
+  } catch (const Refusal& error) {
     message = error.what();
     check_message(message);
     return false;

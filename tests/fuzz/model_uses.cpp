@@ -29,15 +29,9 @@ void check_lines(const std::string& text) {
 // Calls `use`; false where it refuses the model.
 template <class Use>
 bool works(const Use& use, std::string& message) {
-  try {
-    use();
-    return true;
-  } catch (const Error& error) {
-    message = error.what();
-    check_message(message);
-    check_lines(message);
-    return false;
-  }
+  if (accepted<Error>(use, message)) return true;
+  check_lines(message);
+  return false;
 }
 
 bool command(const ModelCase& the_case, std::vector<std::string> words, std::string& message) {
