@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/network/network_training.h"
+#include "engine/network/network.h"
 
 namespace slide {
 
@@ -12,12 +12,11 @@ lsh::Occupancy occupancy_of(const Layer& layer) {
   return sum;
 }
 
-std::optional<TableHealth> table_health(const Network& network, const NetworkTraining& training) {
+std::optional<TableHealth> table_health(const Network& network, std::optional<double> recall) {
   const Layer& output = network.output();
   if (output.index() == nullptr) return std::nullopt;
   const lsh::Occupancy filled = occupancy_of(output);
-  return TableHealth{training.table_recall(network),
-                     double(filled.filed_in_full) / double(std::max<std::size_t>(filled.filed, 1)),
+  return TableHealth{recall, double(filled.filed_in_full) / double(std::max<std::size_t>(filled.filed, 1)),
                      double(filled.largest_bucket) / double(output.neurons(0).count)};
 }
 

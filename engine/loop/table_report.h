@@ -9,12 +9,11 @@ namespace slide {
 
 class Layer;
 class Network;
-class NetworkTraining;
 
 // How full the tables of a layer are, over all of its shards here. The layer has tables.
 lsh::Occupancy occupancy_of(const Layer& layer);
 
-// Of the output layer after a step of `training`; nullopt without tables.
-std::optional<TableHealth> table_health(const Network& network, const NetworkTraining& training);
+// Of the output layer, with the recall that its last step measured; nullopt without tables.
+std::optional<TableHealth> table_health(const Network& network, std::optional<double> recall);
 
 }  // namespace slide

@@ -65,6 +65,8 @@ bool TrainingLoop::run_epoch(const LoopObserver& observer) {
     const double seconds = seconds_since(start);
     progress_.seconds += seconds;
     train_seconds_ += seconds;
+    if (observer.epoch && progress_.samples == order_.size())
+      progress_.recall = training_.table_recall(network_);
     if (!std::isfinite(progress_.loss)) {
       fail_run("the loss is no longer a number in epoch {}; lower optimizer.learning_rate (now {})",
                progress_.epoch, config().optimizer.learning_rate);
@@ -133,7 +135,7 @@ void TrainingLoop::report_epoch(const LoopObserver& observer) const {
   std::optional<ActiveSources> sources;
   if (network_.output().sampled()) sources.emplace().add(progress_.sources, 1.0 / samples);
   observer.epoch({progress_.epoch, steps_.done, progress_.loss / samples, train_seconds_, phases_, active,
-                  active / double(network_.labels()), sources, table_health(network_, training_),
+                  active / double(network_.labels()), sources, table_health(network_, progress_.recall),
                   samples / progress_.seconds, progress_.epoch * order_.size(),
                   cluster_ != nullptr ? cluster_->size() : 1,
                   cluster_ != nullptr ? cluster_->traffic() : Cluster::Traffic{}});
@@ -155,6 +157,8 @@ void TrainingLoop::save(ByteWriter& out) const {
   for (const double value : {progress_.loss, progress_.active, progress_.seconds, train_seconds_})
     out.put(value);
   out.put(progress_.sources);
+  out.put<std::uint8_t>(progress_.recall ? 1 : 0);
+  out.put(progress_.recall.value_or(0.0));
   out.put(phases_);
   out.put(steps_.done);
   out.put(tables_.generation());
@@ -171,6 +175,9 @@ void TrainingLoop::load(ByteReader& in) {
   for (double* value : {&progress_.loss, &progress_.active, &progress_.seconds, &train_seconds_})
     *value = in.get<double>();
   progress_.sources = in.get<ActiveSources>();
+  const bool measured = in.get<std::uint8_t>() != 0;
+  const auto recall = in.get<double>();
+  if (measured) progress_.recall = recall;
   phases_ = in.get<PhaseSeconds>();
   steps_.done = in.get<std::uint64_t>();
   if (steps_.done > steps_.total) in.refuse("more steps than the run has");

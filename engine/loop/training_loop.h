@@ -90,6 +90,7 @@ class TrainingLoop {
     std::uint64_t samples = 0;
     double loss = 0.0, active = 0.0;
     ActiveSources sources;
+    std::optional<double> recall;  // of the tables, by the samples of the epoch's last step
     double seconds = 0.0;
     bool stop_agreed = false;  // StepReport::stop_agreed
   };

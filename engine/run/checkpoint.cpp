@@ -20,7 +20,7 @@ namespace slide {
 namespace {
 
 constexpr std::string_view kMagic = "SLIDERUN";
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 
 }  // namespace
 

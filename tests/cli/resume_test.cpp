@@ -135,7 +135,7 @@ TEST_F(ResumeTest, OneProcessAtATimeTrainsIntoAFolder) {
 TEST_F(ResumeTest, KilledAtAnyMomentTheRunEndsAsIfNothingHadHappened) {
   const auto began = std::chrono::steady_clock::now();
   ASSERT_EQ(slide_.run(fresh("whole")).code, 0);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   std::mt19937 random(5);
   std::uniform_real_distribution<double> moment(0.1, 0.6);
   int kills = 0;
@@ -147,7 +147,11 @@ TEST_F(ResumeTest, KilledAtAnyMomentTheRunEndsAsIfNothingHadHappened) {
     const int code = wait_for(child);
     ASSERT_TRUE(code == 0 || code == 128 + SIGKILL) << code << read_file(slide_.path("child-err"));
     kills += code == 0 ? 0 : 1;
-    if (code == 0) break;
+    if (code == 0 && kills > 0) break;
+    if (code == 0) {  // the whole run was slowed down by other programs, this one was not
+      fs::remove_all(slide_.path("cut"));
+      seconds /= 4;
+    }
   }
   EXPECT_GT(kills, 0);
   const Outcome done = slide_.run({"train", "--resume", "cut"});

@@ -2,6 +2,7 @@
 // stopped.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ Config config_of(std::vector<LayerConfig> layers) {
 struct End {
   std::string network;  // weights, optimizer, tables
   std::vector<double> losses, active;
+  std::vector<std::optional<double>> recalls;  // of the tables
 };
 
 // Runs to the end; stops after each step in `stops` and resumes in a new trainer with another number of
@@ -49,6 +51,7 @@ End run(Config config, const Dataset& samples, std::vector<std::uint64_t> stops)
   observer.epoch = [&](const EpochReport& report) {
     end.losses.push_back(report.loss);
     end.active.push_back(report.active_mean);
+    end.recalls.push_back(report.tables ? report.tables->recall : std::nullopt);
   };
   std::string state;
   for (bool finished = false; !finished;) {
@@ -86,6 +89,7 @@ void expect_same_after_stops(const Config& config) {
     EXPECT_TRUE(parts.network == whole.network) << "stopped after step " << stops.front();
     EXPECT_EQ(parts.losses, whole.losses);
     EXPECT_EQ(parts.active, whole.active);
+    EXPECT_EQ(parts.recalls, whole.recalls);
   }
 }
 
