@@ -13,6 +13,7 @@
 #include "datasets/tokenizer.h"
 #include "datasets/unknown_labels.h"
 #include "engine/base/error.h"
+#include "engine/base/foreign_text.h"
 #include "engine/base/parallel.h"
 
 namespace slide {
@@ -232,9 +233,14 @@ std::vector<std::uint32_t> items_to_learn(const InteractionLog& log, const TextO
   return order;
 }
 
-void add_items(const InteractionLog& log, std::span<const std::uint32_t> order, TextModelParts& parts) {
+void add_items(const InteractionLog& log, std::span<const std::uint32_t> order, const std::string& origin,
+               TextModelParts& parts) {
   parts.samples += log.users().size();
   for (const std::uint32_t item : order) {
+    if (has_control(log.items()[item], true)) {
+      fail_input("{}: the item '{}' has a control character in its name; write it without", origin,
+                 shown_part(log.items()[item]));
+    }
     parts.hashes.push_back(hash_of_token(log.items()[item]));
     parts.weights.push_back(1.0f);
     parts.feature_names.add(log.items()[item]);
@@ -254,7 +260,7 @@ std::shared_ptr<const TextModel> learn_items(std::span<const TextSource> sources
   }
   TextModelParts parts;
   parts.form = log.form();
-  add_items(log, order, parts);
+  add_items(log, order, sources.front().origin, parts);
   return std::make_shared<const TextModel>(text, std::move(parts));
 }
 
@@ -263,7 +269,7 @@ std::shared_ptr<const TextModel> learn_more_items(std::span<const TextSource> so
                                                   const TextOptions& text, std::size_t chunk_bytes) {
   const InteractionLog log(sources, options, KnownLog{before.form()}, chunk_bytes);
   TextModelParts parts = before.parts();
-  add_items(log, items_to_learn(log, text, &before), parts);
+  add_items(log, items_to_learn(log, text, &before), sources.front().origin, parts);
   return std::make_shared<const TextModel>(before.options(), std::move(parts));
 }
 

@@ -38,6 +38,7 @@ LabelTexts::Line line_of_label(std::string_view line, const std::string& path, s
     fail_input("{}:{}: no TAB stands between a label and its text; write 'NAME<TAB>text'", path, number);
   const LabelTexts::Line parts{trimmed(line.substr(0, tab)), trimmed(line.substr(tab + 1))};
   if (parts.label.empty()) fail_input("{}:{}: no label stands before the TAB; name one", path, number);
+  if (has_control(parts.label)) fail_input("{}:{}: {}", path, number, kControlInLabel);
   return parts;
 }
 

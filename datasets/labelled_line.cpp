@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "datasets/row_parser.h"
+#include "engine/base/foreign_text.h"
 
 namespace slide {
 
@@ -25,6 +26,12 @@ bool is_blank(std::string_view separator) {
   return separator.find_first_not_of(kBlanks) == std::string_view::npos;
 }
 
+void add_label(std::string_view line, Labels labels, std::string_view name, LabelledLine& result) {
+  if (labels == Labels::kRequired && has_control(name))
+    throw RowFault{column_of(line, name.data()), kControlInLabel};
+  if (!name.empty()) result.labels.push_back(name);
+}
+
 void split_table(std::string_view line, Labels labels, std::string_view separator, LabelledLine& result) {
   const std::size_t tab = line.find('\t');
   if (tab == std::string_view::npos) {
@@ -42,7 +49,7 @@ void split_table(std::string_view line, Labels labels, std::string_view separato
       throw RowFault{column_of(line, names.data()),
                      fmt::format("a label without a name; write LABEL{}LABEL<TAB>TEXT", separator)};
     }
-    if (!name.empty()) result.labels.push_back(name);
+    add_label(line, labels, name, result);
     if (end == names.size()) return;
     names.remove_prefix(end + separator.size());
   }
@@ -59,7 +66,7 @@ void split_prefixed(std::string_view line, Labels labels, LabelledLine& result) 
     if (name.empty() && labels == Labels::kRequired) {
       throw RowFault{at + 1, fmt::format("a label without a name; write {}NAME", kLabelPrefix)};
     }
-    if (!name.empty()) result.labels.push_back(name);
+    add_label(line, labels, name, result);
     const auto text_at = static_cast<std::size_t>(result.text.data() - line.data());
     if (!copied && trimmed(line.substr(text_at, at - text_at)).empty()) {
       result.text = line.substr(end);

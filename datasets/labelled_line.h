@@ -10,6 +10,10 @@
 
 namespace slide {
 
+// What is wrong with a label that has_control().
+inline constexpr const char* kControlInLabel =
+    "a label with a line break, TAB or other control character in its name; write it without";
+
 // Form of labels in a line, or of items in an interaction log; values are stored in models.
 enum class TextForm : std::uint32_t {
   kFastText,   // tokens __label__NAME anywhere

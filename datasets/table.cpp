@@ -93,8 +93,7 @@ void append_text(std::string_view text, std::string& to) {
 }
 
 void add_label(std::string_view name, LabelledLine& result) {
-  const bool is_plain = std::ranges::none_of(name, [](char c) { return c >= 0 && c < ' '; });
-  if (!is_plain) throw RowFault{1, "a label with a line break or TAB in its name; write it without"};
+  if (has_control(name)) throw RowFault{1, kControlInLabel};
   if (!name.empty()) result.labels.push_back(name);
 }
 

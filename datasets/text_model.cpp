@@ -10,6 +10,7 @@
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 #include "engine/base/finite.h"
+#include "engine/base/foreign_text.h"
 #include "engine/base/rng.h"
 
 namespace slide {
@@ -46,6 +47,15 @@ std::size_t get_count(ByteReader& in, std::size_t bytes) {
 void NameList::add(std::string_view name) {
   text_.append(name);
   ends_.push_back(text_.size());
+}
+
+bool NameList::has_empty() const {
+  std::size_t begin = 0;
+  for (const std::size_t end : ends_) {
+    if (end == begin) return true;
+    begin = end;
+  }
+  return false;
 }
 
 TextModel::TextModel(const TextOptions& options, TextModelParts parts)
@@ -199,6 +209,9 @@ std::shared_ptr<const TextModel> TextModel::from_bytes(std::string_view bytes, c
     if (names->has('\n') || (!has_items(parts.form) && names->has('\t')))
       in.refuse("a name with a line break or TAB");
   }
+  if (has_control(parts.label_names.all(), has_items(parts.form)))
+    in.refuse("a name of a label with a control character");
+  if (parts.label_names.has_empty()) in.refuse("a label without a name");
   auto text = std::make_shared<const TextModel>(options, std::move(parts));
   if (!text->all_differ_) in.refuse("equal names of labels, or equal hashes");
   return text;

@@ -30,6 +30,9 @@ class NameList {
  public:
   void add(std::string_view name);
   std::size_t size() const { return ends_.size(); }
+  // All names, one behind the other.
+  std::string_view all() const { return text_; }
+  bool has_empty() const;
   // Whether a name has this character.
   bool has(char c) const { return text_.find(c) != std::string::npos; }
   std::string_view operator[](std::size_t i) const {

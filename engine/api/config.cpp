@@ -1,6 +1,7 @@
 #include <slide/config.h>
 #include <slide/slide.h>
 
+#include "engine/api/arguments.h"
 #include "engine/api/internals.h"
 #include "engine/run/run_data.h"
 
@@ -11,7 +12,7 @@ Config::Config(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 Config::Config(const Overrides& overrides) : Config(from_toml("", overrides)) {}
 
 Config Config::load(const std::string& path, const Overrides& overrides) {
-  return guarded([&] { return Internals::make<Config>({resolve_config(path, overrides)}); });
+  return guarded([&] { return Internals::make<Config>({resolve_config(checked_path(path), overrides)}); });
 }
 
 Config Config::from_toml(const std::string& text, const Overrides& overrides) {

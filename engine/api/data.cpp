@@ -12,6 +12,7 @@
 #include "datasets/sample_keys.h"
 #include "datasets/sample_weights.h"
 #include "datasets/text_learner.h"
+#include "engine/api/arguments.h"
 #include "engine/api/csr_input.h"
 #include "engine/api/internals.h"
 #include "engine/base/aligned.h"
@@ -64,10 +65,11 @@ TextSamples samples_of(const std::vector<std::string_view>& texts, const CsrInpu
 
 void check_names(const std::vector<std::string_view>& names) {
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool is_plain = std::ranges::none_of(names[i], [](char c) { return c >= 0 && c < ' '; });
-    if (names[i].empty() || !is_plain) {
-      fail_input("labels: the name '{}' of label {} is empty or holds a line break or TAB; give another",
-                 shown_part(names[i]), i);
+    if (names[i].empty() || has_control(names[i])) {
+      fail_input(
+          "labels: the name '{}' of label {} is empty or has a line break, TAB or other control character; "
+          "give another",
+          shown_part(names[i]), i);
     }
   }
 }
@@ -209,7 +211,7 @@ Data Data::from_dense(const float* values, std::uint64_t rows, std::uint64_t col
 Data Data::read(const std::string& path, const Config& config) {
   return guarded([&] {
     slide::Config chosen = Internals::of(config);
-    chosen.data.train = expanded(path);
+    chosen.data.train = expanded(checked_path(path));
     chosen.data.test.clear();
     chosen.data.test_newest = false;
     const bool suited = chosen.data.kind == DataKind::kInteractions;
@@ -221,6 +223,7 @@ Data Data::read(const std::string& path, const Config& config) {
 
 Data Data::read(const std::string& path, const Model& model) {
   return guarded([&] {
+    checked_path(path);
     const slide::Model& used = Internals::of(model)->model;
     const auto unknown = std::make_shared<UnknownLabels>();
     ReadOptions options = model_read_options(used, 0);
@@ -369,6 +372,7 @@ std::string Data::feature_name(std::uint32_t feature) const {
 
 void Data::write(const std::string& path, const std::string& format) const {
   guarded([&] {
+    checked_path(path);
     const std::optional<FileFormat> to = format.empty() ? format_of_name(path) : format_of_word(format);
     if (!to && !format.empty())
       fail_input("format '{}'; want xmc, libsvm, fasttext, tsv or npz", shown_part(format));

@@ -5,6 +5,7 @@
 
 #include "datasets/data_parts.h"
 #include "datasets/reader.h"
+#include "engine/api/arguments.h"
 #include "engine/api/internals.h"
 #include "engine/run/interaction_data.h"
 #include "engine/run/run_data.h"
@@ -17,7 +18,7 @@ namespace {
 std::string log_for(const slide::Model& model, const std::string& path) {
   if (model.config.data.kind != DataKind::kInteractions)
     fail_input("the model was not trained on interactions, so that it knows no users");
-  const std::string log = path.empty() ? users_log(model) : path;
+  const std::string log = path.empty() ? users_log(model) : checked_path(path);
   if (const auto missing = missing_part(log))
     fail_input("{}: there is no such file; name the log of what users have", *missing);
   return expanded(log);
@@ -68,6 +69,7 @@ Data KnownUsers::samples(const std::vector<std::string_view>& users) const {
 
 Data KnownUsers::held_out(const std::string& path) const {
   return guarded([&] {
+    checked_path(path);
     const slide::Model& model = impl_->model->model;
     const auto unknown = std::make_shared<UnknownLabels>();
     ReadOptions options = model_read_options(model, 0);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "engine/api/arguments.h"
 #include "engine/api/csr_input.h"
 #include "engine/api/internals.h"
 #include "engine/base/error.h"
@@ -46,9 +47,8 @@ Measures measures_of(const Metrics& metrics) {
 
 Measures evaluate_scores(const CsrMatrix& scores, const CsrMatrix& labels, const ScoreOptions& options) {
   return guarded([&] {
-    if (options.ks.empty() || std::ranges::find(options.ks, 0U) != options.ks.end())
-      fail_input("ranks: give one or more, each at least 1");
     const CsrInput input = take_csr(scores, labels, nullptr, "scores");
+    check_ranks(options.ks, input.feature_count);
     const Dataset scored(input.storage, input.view, input.feature_count, input.label_count);
     const Training training = training_of(options, std::max(input.feature_count, input.label_count));
     const Metrics none(options.ks, training.propensities, training.groups);

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <span>
 
+#include "engine/api/arguments.h"
 #include "engine/api/internals.h"
 #include "engine/base/parallel.h"
 #include "engine/inference/candidate_scorer.h"
@@ -45,11 +46,12 @@ Model::Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
 Model Model::load(const std::string& path, bool with_optimizer) {
   const LoadOptimizer wanted = with_optimizer ? LoadOptimizer::kYes : LoadOptimizer::kNo;
-  return guarded([&] { return Internals::make(load_model(path, wanted)); });
+  return guarded([&] { return Internals::make(load_model(checked_path(path), wanted)); });
 }
 
 void Model::save(const std::string& path, bool force) const {
   guarded([&] {
+    checked_path(path);
     if (!force && looks_like_model(path))
       fail_input("{}: a model lies there; give force to replace it, or another name", path);
     impl_->build_tables(0);  // the file stores their seeds
@@ -110,7 +112,7 @@ struct Predictor::Impl {
 
 Predictor::Impl::Impl(std::shared_ptr<const Model::Impl> of, const PredictOptions& wanted)
     : model(std::move(of)), options(wanted) {
-  if (options.k == 0) fail_input("k must be at least 1");
+  check_rank("k", options.k, model->model.trained().network.labels());
   InferenceOptions inference = options_of(model->model.config.eval, options.inference, options.threads);
   inference.low_latency = options.low_latency;
   inference.keep_known = options.keep_known;
@@ -232,6 +234,7 @@ Measures evaluate(const Model& model, const Data& data, const std::vector<std::u
   return guarded([&] {
     const Model::Impl& impl = *Internals::of(model);
     const std::vector<std::uint32_t>& ranks = ks.empty() ? impl.model.config.eval.k : ks;
+    check_ranks(ranks, impl.model.trained().network.labels());
     InferenceOptions options = options_of(impl.model.config.eval, Inference::kConfigured, threads);
     options.k = *std::max_element(ranks.begin(), ranks.end());
     if (options.mode == slide::Inference::kLsh) impl.build_asked_tables(threads);

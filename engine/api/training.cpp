@@ -9,6 +9,7 @@
 #include "datasets/reader.h"
 #include "engine/api/callbacks.h"
 #include "engine/api/internals.h"
+#include "engine/base/interruption.h"
 #include "engine/base/parallel.h"
 #include "engine/run/continue_training.h"
 #include "engine/run/first_vectors.h"
@@ -35,6 +36,7 @@ TrainObserver observer_of(const Callbacks& callbacks, const std::function<void(c
   TrainObserver observer;
   if (callbacks.step) {
     observer.step = [&](const StepReport& r) {
+      Interruption::end();  // from here on there is a model to keep
       return call(callbacks.step, Progress{r.epoch, r.step, r.total_steps, r.samples, r.loss, r.seconds});
     };
   }

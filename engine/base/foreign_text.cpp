@@ -1,5 +1,7 @@
 #include "engine/base/foreign_text.h"
 
+#include <algorithm>
+
 namespace slide {
 
 bool nests_too_deep(std::string_view json) {
@@ -19,6 +21,11 @@ bool nests_too_deep(std::string_view json) {
     }
   }
   return false;
+}
+
+bool has_control(std::string_view text, bool tab) {
+  return std::ranges::any_of(
+      text, [tab](unsigned char c) { return (c < 0x20 && !(tab && c == '\t')) || c == 0x7f; });
 }
 
 std::string shown_part(std::string_view text) {

@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "engine/base/interruption.h"
 #include "engine/base/pinning.h"
 #include "engine/base/task_log.h"
 
@@ -204,22 +205,35 @@ class Indices {
   std::array<Stretch, kMax> stretches_;
 };
 
+// Whether the thread of a parallel_for() shall take no further index.
+inline bool ends_early(Interruption* interruption, int thread) {
+  if (interruption == nullptr) return false;
+  return thread == 0 ? interruption->ask() : interruption->is_wanted();
+}
+
 // Calls body(index, thread) for every index in [0, count), one at a time. Indices are assigned to threads
 // dynamically: a body may use `thread` only to select scratch memory. After an exception, the remaining
-// indices are still visited. Under a TaskLog, the caller runs all of them.
+// indices are still visited. Under a TaskLog, the caller runs all of them. Under an Interruption that is
+// wanted, no further indices are visited, and Interrupted is thrown.
 template <class F>
 void parallel_for(std::size_t count, int threads, F&& body) {
   if (TaskLog* log = TaskLog::current()) return log->run(count, body);
+  Interruption* const interruption = Interruption::current();
   if (threads <= 1 || count <= 1) {
-    for (std::size_t index = 0; index < count; ++index) body(index, 0);
+    for (std::size_t index = 0; index < count; ++index) {
+      if (ends_early(interruption, 0)) throw Interrupted();
+      body(index, 0);
+    }
     return;
   }
   ExceptionCarrier carrier;
   Indices indices(count, threads);
   parallel_run(threads, [&](int thread) {
-    for (std::size_t index = 0; indices.take(thread, index);) carrier.guard([&] { body(index, thread); });
+    for (std::size_t index = 0; !ends_early(interruption, thread) && indices.take(thread, index);)
+      carrier.guard([&] { body(index, thread); });
   });
   carrier.rethrow();
+  if (interruption != nullptr && interruption->is_wanted()) throw Interrupted();
 }
 
 // The ends of the ranges of Indices: thread t of parallel_for() starts in [ends[t - 1], ends[t]).

@@ -1,5 +1,6 @@
 #include "engine/cli/inspect_label.h"
 
+#include "engine/base/foreign_text.h"
 #include "engine/cli/text.h"
 #include "engine/run/label_view.h"
 
@@ -21,7 +22,7 @@ void print_label(const Model& model, const std::string& name, std::size_t count)
   }
   print("strongest features, by their weight on the wide path\n");
   for (const Related& feature : strongest_features(model.network, label, count)) {
-    print("{:>9.4f}  {}\n", feature.score, feature_text(model, feature.id));
+    print("{:>9.4f}  {}\n", feature.score, shown_part(feature_text(model, feature.id)));
   }
 }
 

@@ -14,17 +14,25 @@ namespace slide {
 
 using Clock = std::chrono::steady_clock;
 
+namespace {
+
+std::size_t full_batch(const LoopStart& start, const TrainConfig& config) {
+  return start.batch_samples > 0 ? start.batch_samples : config.batch_size;
+}
+
+}  // namespace
+
 TrainingLoop::TrainingLoop(LoopStart start, const Dataset& sizes)
     : network_(std::move(start.network)),
       training_(network_, sizes,
-                {start.batch_samples > 0 ? start.batch_samples : config().train.batch_size,
+                {step_samples(full_batch(start, config().train), sizes.size()),
                  step_shape(config().train, start.threads).shards, start.threads, start.source->masks()},
                 start.cluster),
       source_(std::move(start.source)),
       label_weights_(std::move(start.label_weights)),
       cluster_(start.cluster),
       threads_(start.threads),
-      batch_(start.batch_samples > 0 ? start.batch_samples : config().train.batch_size),
+      batch_(full_batch(start, config().train)),
       order_(source_->samples().begin(), source_->samples().end()),
       optimizer_(config().optimizer),
       tables_(network_, !start.continued),

@@ -27,15 +27,17 @@ BlockBounds bounds_of(const Dataset& data, std::size_t block_size) {
     pairs += features[i] * labels[i];
     shared += std::min(features[i], BlockBounds::kMaxShared);
   }
-  return {sum_of_largest(features, block_size),
-          sum_of_largest(labels, block_size),
-          pairs,
-          data.size(),
-          data.feature_entries(),
-          data.label_entries(),
-          data.dense_count(),
-          false,
-          shared};
+  BlockBounds bounds = {sum_of_largest(features, block_size),
+                        sum_of_largest(labels, block_size),
+                        pairs,
+                        data.size(),
+                        data.feature_entries(),
+                        data.label_entries(),
+                        data.dense_count(),
+                        false,
+                        shared};
+  bounds.rows = data.size();
+  return bounds;
 }
 
 }  // namespace slide

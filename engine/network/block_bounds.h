@@ -25,6 +25,7 @@ struct BlockBounds {
   bool masks = false;          // samples mask neurons of the output layer (Block::left_out)
   std::size_t all_shared = 0;  // of all_features, at most kMaxShared a sample: what near samples can share
   std::size_t evaluated = SIZE_MAX / 2;  // samples of the largest evaluation; 0: none
+  std::size_t rows = SIZE_MAX;           // all samples: a batch has no more
 };
 // Of any `block_size` samples of `data`.
 BlockBounds bounds_of(const Dataset& data, std::size_t block_size);

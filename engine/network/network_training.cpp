@@ -31,6 +31,10 @@ StepShape step_shape(const TrainConfig& config, int threads) {
           threads};
 }
 
+std::size_t step_samples(std::size_t batch, std::size_t rows) {
+  return std::min(batch, std::max<std::size_t>(1, rows));
+}
+
 NetworkTraining::NetworkTraining(const Network& network, const Dataset& train, const StepShape& shape,
                                  Cluster* cluster)
     : lanes_(network.config().train.block_size), shards_(shape.shards), bounds_(bounds_of(train, lanes_)) {

@@ -34,6 +34,8 @@ struct StepShape {
 // That of a run. The samples of a step do not depend on the threads: a larger step wants another learning
 // rate, and the model would be another one. Shards do; who writes a row changes nothing of what is written.
 StepShape step_shape(const TrainConfig& config, int threads);
+// Samples that a step of at most `batch` has memory for, of `rows` samples in all.
+std::size_t step_samples(std::size_t batch, std::size_t rows);
 
 class NetworkTraining {
  public:

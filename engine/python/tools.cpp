@@ -55,7 +55,7 @@ py::object tune(const api::Config& start, const api::Data& data, double seconds,
   }
   std::optional<api::TuneResult> found;
   try {
-    found = engine_call([&] { return api::tune(start, data, options, callbacks); }, [&] { watch.poll(); });
+    found = engine_call(watch, [&] { return api::tune(start, data, options, callbacks); });
   } catch (const Error&) {  // before the first trial finished
     if (!watch.stopped()) throw;
   }

@@ -92,9 +92,9 @@ py::tuple train(const api::Config& config, const api::Data& data, const std::opt
                 const py::object& evaluation, const std::string& best_path) {
   TrainWatch watch(step, interval, epoch, evaluation, best_path);
   const api::Callbacks callbacks = watch.callbacks();
-  const api::Model model = engine_call(
-      [&] { return test ? api::train(config, data, *test, callbacks) : api::train(config, data, callbacks); },
-      [&] { watch.poll(); });
+  const api::Model model = engine_call(watch, [&] {
+    return test ? api::train(config, data, *test, callbacks) : api::train(config, data, callbacks);
+  });
   return py::make_tuple(model, watch.outcome());
 }
 
@@ -102,8 +102,8 @@ py::tuple continue_training(const api::Model& model, const api::Data& data, std:
                             const py::object& step, double interval, const py::object& epoch) {
   TrainWatch watch(step, interval, epoch, py::none(), "");
   const api::Callbacks callbacks = watch.callbacks();
-  const api::Model further = engine_call(
-      [&] { return api::continue_training(model, data, epochs, callbacks); }, [&] { watch.poll(); });
+  const api::Model further =
+      engine_call(watch, [&] { return api::continue_training(model, data, epochs, callbacks); });
   return py::make_tuple(further, watch.outcome());
 }
 

@@ -21,9 +21,13 @@ void Watch::poll() {
   });
 }
 
+void Watch::rethrow() {
+  throw py::error_already_set(std::move(*raised_));
+}
+
 py::object Watch::outcome() {
   if (!raised_) return py::none();
-  if (!raised_->matches(PyExc_KeyboardInterrupt)) throw py::error_already_set(std::move(*raised_));
+  if (!raised_->matches(PyExc_KeyboardInterrupt)) rethrow();
   return raised_->value();
 }
 

@@ -1,8 +1,8 @@
 // Communication between a long engine call and Python: callbacks, signals and exceptions.
 //
 // The engine's thread does not hold the GIL. It takes the GIL for due callbacks, and about fifty times per
-// second to check for signals, so that Ctrl-C ends the work after a step. Python exceptions are stored until
-// the engine returns.
+// second to check for signals, so that Ctrl-C ends the work: of training after a step, of all else between
+// two pieces of parallel work. Python exceptions are stored until the engine returns.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -37,6 +37,8 @@ class Watch {
   // The same on the main thread, where the engine works on another thread.
   void poll();
 
+  // With the GIL: rethrows what Python code raised. Only where stopped() is from an exception.
+  [[noreturn]] void rethrow();
   // With the GIL, after the engine has returned: None, or the KeyboardInterrupt that stopped it; rethrows any
   // other exception.
   py::object outcome();

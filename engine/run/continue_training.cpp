@@ -57,6 +57,7 @@ Config continued_config(Config config, const std::string& init) {
   config.data.normalize = before.normalize;
   config.data.idf_power = before.idf_power;
   config.data.crosses = before.crosses;
+  config.train.vectors.clear();
   config.train.epochs = kEpochs;
   config.train.patience = 0;
   config.train.threads = 0;

@@ -53,6 +53,7 @@ MemoryPlan plan_least(const Config& config, const Dataset& train, int threads, c
   BlockBounds bounds;
   bounds.label_features = 0;
   bounds.evaluated = 0;
+  bounds.rows = train.size();
   MemoryPlan plan = plan_within(config, train, bounds, threads, cluster);
   if (config.data.kind != DataKind::kInteractions)
     plan.search = FeatureCrosses::choosing_bytes_of(train, config.data.crosses, threads);

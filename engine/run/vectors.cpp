@@ -92,7 +92,7 @@ void feature_vector(const Model& model, std::uint32_t feature, std::span<float> 
 std::string vector_name(std::string_view name) {
   std::string one_word(name);
   std::ranges::replace_if(
-      one_word, [](char c) { return c == ' ' || c == '\t'; }, '_');
+      one_word, [](unsigned char c) { return c <= ' ' || c == 0x7f; }, '_');
   return one_word;
 }
 

@@ -171,10 +171,11 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
     plan.patterns += 2 * (double(bounds.all_features) * (sizeof(std::uint32_t) + sizeof(float)) +
                           double(bounds.samples) * 2 * sizeof(std::uint64_t));
   }
-  plan.step = NetworkTraining::bytes_of(config, shape, bounds, step_shape(config.train, busy));
+  StepShape step = step_shape(config.train, busy);
+  step.samples = step_samples(step.samples, bounds.rows);
+  plan.step = NetworkTraining::bytes_of(config, shape, bounds, step);
   if (bounds.masks) {
-    const std::size_t blocks =
-        (config.train.batch_size + config.train.block_size - 1) / config.train.block_size;
+    const std::size_t blocks = (step.samples + config.train.block_size - 1) / config.train.block_size;
     plan.step += double(blocks * DrawnRoom::bytes_of(bounds.feature_entries));
   }
   if (config.data.label_weights.wanted()) plan.step += double(parts.neuron_ends.back()) * sizeof(float);

@@ -119,9 +119,11 @@ TEST(ApiText, WhatIsWrongIsRefused) {
             "2 texts, but 1 rows of labels; they must be of the same samples");
   EXPECT_EQ(learn({offsets, labels, nullptr, 2}, {"a"}), "labels: there are 2 of them, but 1 names");
   EXPECT_EQ(learn({offsets, labels, nullptr, 2}, {"a", ""}),
-            "labels: the name '' of label 1 is empty or holds a line break or TAB; give another");
+            "labels: the name '' of label 1 is empty or has a line break, TAB or other control character; "
+            "give another");
   EXPECT_EQ(learn({offsets, labels, nullptr, 2}, {"a\nb", "b"}),
-            "labels: the name 'a b' of label 0 is empty or holds a line break or TAB; give another");
+            "labels: the name 'a b' of label 0 is empty or has a line break, TAB or other control character; "
+            "give another");
   const Config rare({"text.min_count=9"});
   EXPECT_EQ(refusal([&] {
               Data::learn_texts(texts, {offsets, labels, nullptr, 2}, {"a", "b"}, rare);

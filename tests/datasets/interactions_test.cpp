@@ -213,6 +213,8 @@ TEST(Interactions, FaultsNameTheirPlace) {
       fault_of("user,item,w,t\nu,a,1,2\nu,b,1,nan\n"),
       "log:3:7: 'nan' is no time, which is a number, or a date as 2024-05-31 or 2024-05-31T12:30:00Z; a "
       "line is 'user item [weight [time]]'");
+  EXPECT_EQ(fault_of("u a\nu b\x1b[2J\n"),
+            "log: the item 'b [2J' has a control character in its name; write it without");
   EXPECT_EQ(fault_of("\n\n"), "log:1:1: the log is empty; write 'user item item ...' for each user");
 }
 

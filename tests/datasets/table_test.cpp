@@ -130,7 +130,7 @@ TEST(JsonLines, TellFaultsWithTheirLines) {
   EXPECT_EQ(fault("{\"title\": \"\", \"tags\": [[\"a\"]]}"),
             "t:2:1: the column 'tags' holds a list within a list, or in place of one value");
   EXPECT_EQ(fault("{\"title\": \"\", \"tags\": [\"a\\tb\"]}"),
-            "t:2:1: a label with a line break or TAB in its name; write it without");
+            "t:2:1: a label with a line break, TAB or other control character in its name; write it without");
   EXPECT_EQ(fault("{\"title\": \"\", \"z\": " + std::string(40, '[') + std::string(40, ']') + "}"),
             "t:2:1: nested deeper than 32 values");
 }

@@ -135,6 +135,10 @@ TEST(TextForms, FaultsNameLineAndColumn) {
   EXPECT_EQ(fault("a\tx\nb x\n"), "t:2:4: no TAB between labels and text; write LABEL,LABEL<TAB>TEXT");
   EXPECT_EQ(fault("a\tx\nb,,c\tx\n"), "t:2:3: a label without a name; write LABEL,LABEL<TAB>TEXT");
   EXPECT_EQ(fault("a\tx\nb, \tx\nc\n", kTiny), "t:2:3: a label without a name; write LABEL,LABEL<TAB>TEXT");
+  const std::string control =
+      "a label with a line break, TAB or other control character in its name; write it without";
+  EXPECT_EQ(fault("a\tx\nb, c\x1b[2J\tx\n"), "t:2:4: " + control);
+  EXPECT_EQ(fault("__label__a x\n__label__b __label__c\x7f y\n"), "t:2:21: " + control);
   EXPECT_NE(fault("plain\n").find("t:1:1: no labelled text"), std::string::npos);
   EXPECT_NE(fault("__label__a\n__label__b\n").find("lower text.min_count"), std::string::npos);
   EXPECT_NE(fault("\tx\n").find("lower text.min_label_count"), std::string::npos);

@@ -25,6 +25,7 @@
 #include <iterator>
 #include <memory>
 #include <new>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -35,6 +36,7 @@
 #include "tests/fuzz/model_mutations.h"
 #include "tests/fuzz/model_samples.h"
 #include "tests/fuzz/model_uses.h"
+#include "tests/fuzz/summed.h"
 
 namespace slide::fuzz {
 namespace {
@@ -116,6 +118,22 @@ bool use(const ModelCase& the_case, std::size_t file_bytes, bool all, Progress& 
     if (u == 0) loaded = accepted;
   }
   return loaded;
+}
+
+// The model with the keys of its configuration alone: each use reads it, and comments are most of a small
+// model's file.
+std::string without_comments(std::string file) {
+  std::istringstream lines(config_of(file).value_or(""));
+  std::string config;
+  for (std::string line; std::getline(lines, line);) {
+    line.resize(std::min(line.find("  # "), line.size()));
+    line.erase(line.find_last_not_of(' ') + 1);
+    if (!line.empty() && line.front() != '#') config += line + '\n';
+  }
+  replace_config(file, config);
+  unseal(file);
+  seal(file);
+  return file;
 }
 
 ModelCase case_of(const Target& target, const std::string& folder, int messages) {
@@ -278,7 +296,7 @@ std::vector<Target> targets_of(const Options& options, const std::string& folder
   make_models_apart(folder);
   for (TrainedModel& trained : models_in(folder)) {
     if (!asked(trained.name)) continue;
-    auto mutations = std::make_unique<ModelMutations>(bytes_of(trained.model));
+    auto mutations = std::make_unique<ModelMutations>(without_comments(bytes_of(trained.model)));
     targets.push_back({std::move(trained), std::move(mutations)});
   }
   for (const std::string& name : options.models) {

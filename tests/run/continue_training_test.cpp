@@ -5,8 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "engine/base/error.h"
+#include "engine/config/fields.h"
 #include "engine/inference/inference.h"
 #include "engine/wide/wide_path.h"
 #include "tests/network/network_test_util.h"
@@ -46,6 +50,40 @@ std::vector<std::vector<float>> scores_of(const Network& network, const Dataset&
     for (const Prediction& one : best) scores[sample][one.label] = one.score;
   });
   return scores;
+}
+
+// Of a model of others, no path is opened: texts that stay are names of columns, or a separator.
+TEST(ContinuedConfig, HasNoPathOfTheModel) {
+  constexpr const char* kForeign = "/foreign";
+  for (const DataKind kind : {DataKind::kSamples, DataKind::kInteractions}) {
+    Config config;
+    config.data.kind = kind;
+    for (const config::Section& section : config::plain_sections(config)) {
+      for (const config::Field& field : section.fields) {
+        if (const auto* text = std::get_if<config::Text>(&field.value)) *text->member = kForeign;
+        if (const auto* files = std::get_if<config::Files>(&field.value)) *files->member = kForeign;
+        if (const auto* share = std::get_if<config::ShareOrFile>(&field.value))
+          share->member->file = kForeign;
+        if (const auto* power = std::get_if<config::PowerOrFile>(&field.value))
+          power->member->file = kForeign;
+      }
+    }
+    Config continued = continued_config(config, "own.slide");
+    EXPECT_EQ(continued.train.init, "own.slide");
+    std::vector<std::string> kept;
+    for (const config::Section& section : config::plain_sections(continued)) {
+      for (const config::Field& field : section.fields) {
+        if (config::value_text(field).find(kForeign) != std::string::npos)
+          kept.push_back(section.name + "." + std::string(field.key));
+      }
+    }
+    std::vector<std::string> expected = {
+        "data.user", "data.item", "data.text", "data.labels", "data.label_separator", "data.weight"};
+    if (kind == DataKind::kInteractions) expected.emplace_back("data.time");  // a column
+    std::ranges::sort(kept);
+    std::ranges::sort(expected);
+    EXPECT_EQ(kept, expected);
+  }
 }
 
 class ContinueTraining : public ::testing::TestWithParam<const char*> {};

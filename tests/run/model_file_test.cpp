@@ -424,6 +424,17 @@ TEST_F(TextModelFileTest, DamageIsFound) {
       refused(other, "a name with a line break or TAB");
     }
   }
+  for (const char bad : {'\x1b', '\a', '\r', '\x7f'}) {
+    std::string other = bytes;
+    other[other.rfind("l3") + 1] = bad;
+    refused(other, "a name of a label with a control character");
+  }
+  std::string nameless = bytes;  // the last two names, of 2 bytes each, become one of 0 and one of 4
+  const std::size_t last_two_at = nameless.size() - 12 - 12;
+  put<std::uint32_t>(nameless, last_two_at, 0);
+  put<std::uint32_t>(nameless, last_two_at + 4, 4);
+  nameless.replace(last_two_at + 8, 4, "last");
+  refused(nameless, "a label without a name");
   std::string equal = bytes;
   equal[equal.rfind("l3") + 1] = '4';
   refused(equal, "equal names");

@@ -6,6 +6,7 @@
 #include <malloc.h>
 
 #include <string>
+#include <utility>
 
 #include "engine/base/aligned.h"
 #include "engine/network/block_bounds.h"
@@ -149,6 +150,29 @@ TEST_P(MemoryPlanCase, IsWithinATenthOfWhatATrainerTakes) {
     EXPECT_NEAR(planned / taken, 1.0, 0.1)
         << threads << " threads: planned " << planned << ", taken " << taken;
   }
+}
+
+// A step takes memory for the samples there are, whatever train.batch_size says, and so does its plan.
+TEST(MemoryPlan, OfABatchBeyondTheSamplesIsThatOfAllSamples) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's heap";
+  DataSpec spec;
+  spec.samples = 600, spec.features = 4000, spec.labels = 5000, spec.entries = 20;
+  const Dataset data = make_data(spec);
+  const auto planned_and_taken = [&](std::uint32_t batch_size) {
+    Config config = make_config({dense(64), sampled_output(0, 500)}, batch_size, 128);
+    config.train.epochs = 1;
+    config.train.threads = 2;
+    const BlockBounds bounds = bounds_of(data, config.train.block_size);
+    const double planned = plan_memory(config, data.feature_count(), data.label_count(), bounds, 2).step;
+    const double before = bytes_in_use();
+    Trainer trainer(fresh_job(config, data));
+    trainer.run({});
+    return std::pair(planned, bytes_in_use() - before);
+  };
+  const auto [planned, taken] = planned_and_taken(600);
+  const auto [planned_more, taken_more] = planned_and_taken(60'000);
+  EXPECT_EQ(planned_more, planned);
+  EXPECT_NEAR(taken_more / taken, 1.0, 0.05);
 }
 
 TEST(MemoryPlan, KnowsTheWeightsOfLabels) {

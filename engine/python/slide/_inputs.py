@@ -144,8 +144,14 @@ def rows_of(x: Any) -> Rows:
 
 
 def labels_of_sparse(y: Any) -> Rows:
-    """The same of labels: what is not 0."""
+    """The same of labels: what is above 0. Raises InputError where a value is below, or no number."""
     y = y.tocsr()
+    bad = np.flatnonzero(~(y.data >= 0))
+    if bad.size:
+        row = int(np.searchsorted(y.indptr, bad[0], side="right")) - 1
+        raise InputError(
+            f"labels: row {row}, column {y.indices[bad[0]]} is {y.data[bad[0]]}; give 1 where a sample has a label, and else 0"
+        )
     if y.nnz and not np.all(y.data):
         y = y.copy()
         y.eliminate_zeros()
@@ -351,9 +357,12 @@ def numbered(y: Any) -> Targets:
 def ranks_of(k: Any) -> list[int]:
     """The ranks to measure at: several, or one."""
     try:
-        return [operator.index(k)] if not np.iterable(k) else [operator.index(one) for one in k]
+        ranks = [operator.index(k)] if not np.iterable(k) else [operator.index(one) for one in k]
     except TypeError:
         raise InputError(f"ranks: {_shown(k)}; give a whole number or several") from None
+    if any(not 0 < rank < 2**32 for rank in ranks):
+        raise InputError(f"ranks: {_shown(k)}; give whole numbers from 1")
+    return ranks
 
 
 def _check_samples(samples: int, targets: Optional[Targets], what: str) -> None:

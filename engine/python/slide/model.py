@@ -136,8 +136,9 @@ class Model:
         Returns labels [n, k] of int64, -1 where there are less than k, and scores [n, k] of float32, 0 there; with a
         threshold alone k is how many the sample with the most of them has. Of no samples, X = [], both have no rows.
 
-        Raises InputError when X does not fit the model, and for `users` when it was not trained on interactions or the log is
-        not there. Users of whom no item is known are a UserWarning.
+        Raises InputError when X does not fit the model, when `k` is below 1 or above both 10,000 and the number of labels, and
+        for `users` when it was not trained on interactions or the log is not there. Users of whom no item is known are a
+        UserWarning. Ctrl-C raises KeyboardInterrupt before the answer is there.
         """
         options = {"logits": logits, "inference": inference, "threads": threads, "keep_known": keep_known}
         if (X is None) == (users is None):
@@ -266,10 +267,8 @@ class Model:
         with self._lock:
             predictor = self._predictors.get(key)
             if predictor is None:
-                if key[0] < 1:
-                    raise _slide.InputError("k must be at least 1")
                 options = _slide.PredictOptions()
-                options.k = key[0]
+                options.k = min(max(key[0], 0), 2**63)  # others are refused
                 for name, value in flags.items():
                     setattr(options, name, value)
                 predictor = _slide.Predictor(self._engine, options)

@@ -9,6 +9,7 @@
 #include <slide/config.h>
 #include <slide/data.h>
 #include <slide/error.h>
+#include <slide/interruption.h>
 #include <slide/measures.h>
 #include <slide/model.h>
 #include <slide/report.h>

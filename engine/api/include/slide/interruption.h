@@ -1,0 +1,20 @@
+// Interruption of long calls of the library, as by Ctrl-C or after a time.
+#pragma once
+
+#include <slide/export.h>
+
+#include <functional>
+
+namespace slide::api {
+
+// Calls work(), and meanwhile `wanted`, on this thread, about fifty times a second between pieces of what
+// calls of the library in `work` do. Where it returns true, work() is left as by an exception, and the result
+// is false; else it is true. Arrays that a call was to fill may be filled in part.
+//
+// train() and continue_training() with Callbacks::step end so before their first step only; then it is the
+// callback that ends them, and they return a model.
+//
+// What `work` or `wanted` throws comes out.
+SLIDE_API bool interruptible(const std::function<void()>& work, const std::function<bool()>& wanted);
+
+}  // namespace slide::api

@@ -1,0 +1,40 @@
+// Interruption of long work from outside, as by Ctrl-C in Python: parallel_for() asks between two indices
+// whether its caller still wants the result, and throws Interrupted where not.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+
+namespace slide {
+
+// Thrown by parallel_for(). Not derived from std::exception: nothing but its maker catches it.
+struct Interrupted {};
+
+// While it lives, parallel_for() on this thread asks it. Interruptions nest: the innermost is asked.
+class Interruption {
+ public:
+  // `wanted` says whether the work shall end; called on this thread, at most every 20 ms.
+  explicit Interruption(std::function<bool()> wanted);
+  ~Interruption();
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+
+  // That of this thread, or nullptr.
+  static Interruption* current();
+  // From here on, no interruption of this thread's is asked: work would be lost that the caller keeps.
+  static void end();
+
+  // Whether the work shall end. By its own thread: asks if it is time.
+  bool ask();
+  // The last answer. From any thread.
+  bool is_wanted() const { return is_wanted_.load(std::memory_order_relaxed); }
+
+ private:
+  std::function<bool()> wanted_;
+  std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();
+  std::atomic<bool> is_wanted_{false};
+  Interruption* before_;
+};
+
+}  // namespace slide

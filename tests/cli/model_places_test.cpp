@@ -1,0 +1,105 @@
+// Tests of what stands where a model should: no command hangs on it or reads it without end, all say so in
+// one line; and of paths that a model names.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace slide::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ModelPlacesTest : public CliTest {
+ protected:
+  // Every command that takes a model, with `model`; all at once, since they wait for a writer of a pipe.
+  void expect_refused(const std::string& model) {
+    const std::vector<std::vector<std::string>> commands = {
+        {"test", model, "data/test.txt"},
+        {"predict", model, "data/test.txt"},
+        {"inspect", model},
+        {"vectors", model},
+        {"serve", model, "--port", "0"},
+        {"convert", model, "converted.slide", "--weights", "int8"},
+        {"average", model, model, "--out", "average.slide"},
+        {"train", "data/train.txt", "--init", model, "--out", "continued"}};
+    std::string script;
+    for (std::size_t i = 0; i < commands.size(); ++i)
+      script += fmt::format("( timeout 100 {} > /dev/null 2> err.{}; echo $? > code.{} ) < /dev/null &\n",
+                            Program::command(commands[i]), i, i);
+    write_file(slide_.path("all.sh"), fmt::format("cd {}\n{}wait\n", slide_.folder().string(), script));
+    ASSERT_EQ(std::system(fmt::format("bash {}", slide_.path("all.sh")).c_str()), 0);
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+      const std::string err = file(fmt::format("err.{}", i));
+      EXPECT_EQ(file(fmt::format("code.{}", i)), "2\n") << commands[i][0] << ": " << err;
+      EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << commands[i][0] << ": " << err;
+      EXPECT_TRUE(err.starts_with("slide: ")) << commands[i][0] << ": " << err;
+    }
+    EXPECT_FALSE(exists("converted.slide") || exists("average.slide") || exists("continued/model.slide"));
+  }
+};
+
+TEST_F(ModelPlacesTest, PipesWithoutAWriterAreRefused) {
+  generate();
+  ASSERT_EQ(mkfifo(slide_.path("pipe").c_str(), 0600), 0);
+  expect_refused("pipe");
+}
+
+TEST_F(ModelPlacesTest, DevicesAreRefused) {
+  generate();
+  expect_refused("/dev/zero");
+  expect_refused("/dev/null");
+}
+
+TEST_F(ModelPlacesTest, DevicesWithoutAnEndAreNoData) {
+  generate();
+  slide_.begin_with("ulimit -v 4000000");
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"train", "/dev/zero", "--out", "run"},
+        {"train", "data/train.txt", "--test", "/dev/urandom", "--out", "run"},
+        {"evaluate", "data/test.txt", "/dev/zero"},
+        {"inspect", "/dev/zero"}}) {
+    const Outcome outcome = slide_.run(arguments);
+    EXPECT_EQ(outcome.code, 2) << outcome.err;
+    EXPECT_NE(outcome.err.find("this is a device, which may have no end"), std::string::npos) << outcome.err;
+  }
+}
+
+TEST_F(ModelPlacesTest, FoldersWithoutAModelAreRefused) {
+  generate();
+  fs::create_directory(slide_.path("folder"));
+  expect_refused("folder");
+  fs::create_directory(slide_.path("folder/model.slide"));
+  expect_refused("folder");
+}
+
+TEST_F(ModelPlacesTest, APipeWhoseWriterComesLaterIsRead) {
+  generate();
+  ASSERT_EQ(slide_.run({"train", "data/train.txt", "--config", "small.toml", "--out", "run"}).code, 0);
+  ASSERT_EQ(mkfifo(slide_.path("pipe").c_str(), 0600), 0);
+  slide_.begin_with("{ (sleep 1; cat run/model.slide > pipe) & }");
+  const Outcome piped = slide_.run({"predict", "pipe", "data/test.txt"});
+  slide_.begin_with(":");
+  EXPECT_EQ(piped.code, 0) << piped.err;
+  EXPECT_EQ(piped.out, slide_.run({"predict", "run", "data/test.txt"}).out);
+}
+
+// Vectors that a model began with are its past: they are not read again, be they there or not.
+TEST_F(ModelPlacesTest, PathsOfAModelAreNotOpenedToContinueIt) {
+  generate();
+  write_file(slide_.path("v.txt"), "1 16\n0 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n");
+  const Outcome begun =
+      slide_.run({"train", "data/train.txt", "--config", "small.toml", "--vectors", "v.txt", "--out", "run"});
+  ASSERT_EQ(begun.code, 0) << begun.err;
+  fs::remove(slide_.path("v.txt"));
+  const Outcome continued =
+      slide_.run({"train", "data/train.txt", "--init", "run", "--epochs", "1", "--out", "continued"});
+  EXPECT_EQ(continued.code, 0) << continued.err;
+}
+
+}  // namespace
+}  // namespace slide::test
