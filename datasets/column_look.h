@@ -1,5 +1,4 @@
-// What the columns of a text look like whose lines are NAME,NAME<TAB>text: whether they are others than
-// these. For one thread.
+// Checks whether a text, read as lines NAME,NAME<TAB>text, probably has other columns. For one thread.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +13,12 @@ namespace slide {
 class ColumnLook {
  public:
   void add(std::string_view line, std::uint64_t number);
-  // A warning, or nothing: a first line of column names, ids before the labels, labels behind the text.
+  // A warning, or "": the first line is a header, ids precede the labels, or labels follow the text.
   // `separator`: of labels.
   std::string warning(const std::string& origin, std::string_view separator) const;
 
  private:
-  // What a column holds.
+  // Statistics of a column.
   struct Column {
     std::unordered_set<std::string> distinct;
     std::size_t cells = 0, words = 0, numbers = 0, uris = 0, parted = 0;
@@ -34,8 +33,8 @@ class ColumnLook {
   std::vector<std::string> head_;  // cells of the first line
   std::uint64_t first_line_ = 0;   // its number
   std::size_t lines_ = 0;
-  std::size_t like_head_ = 0;          // lines behind the first whose first cell is as there
-  std::size_t fewest_ = 0, most_ = 0;  // cells of a line
+  std::size_t like_head_ = 0;          // further lines with the same first cell as the first line
+  std::size_t fewest_ = 0, most_ = 0;  // min and max cells of a line
   std::vector<Column> columns_;        // the first three
 };
 

@@ -40,11 +40,11 @@ class InteractionLog {
   std::span<const Entry> entries(std::size_t user) const {
     return std::span(entries_).subspan(offsets_[user], offsets_[user + 1] - offsets_[user]);
   }
-  // The same, for who puts them in an order of their own. Of different users from any thread.
+  // The same, to reorder them; safe for different users at the same time.
   std::span<Entry> entries_to_order(std::size_t user) {
     return std::span(entries_).subspan(offsets_[user], offsets_[user + 1] - offsets_[user]);
   }
-  // Its warnings are those of the layout, too.
+  // Malformed lines and warnings, those of the layout included.
   const ReadReport& report() const { return report_; }
 
  private:
@@ -58,7 +58,7 @@ class InteractionLog {
     std::uint64_t bad = 0;
     std::vector<PlacedFault> faults;  // first few, with line numbers within the chunk
     std::vector<std::string_view> users, items;
-    UnquotedNames unquoted;              // that some of these are
+    UnquotedNames unquoted;              // storage of names with quotes
     std::uint64_t weightless = 0;        // lines of weight 0
     std::vector<std::uint32_t> of_user;  // by entry
     std::vector<Entry> entries;
@@ -69,14 +69,15 @@ class InteractionLog {
   void gather(std::vector<Chunk>& chunks);
 
   LogLayouts layouts_;
-  std::deque<UnquotedNames> unquoted_;  // whose strings stay where they are
+  std::deque<UnquotedNames> unquoted_;  // storage of names with quotes
   std::vector<std::string_view> users_, items_;
   std::vector<std::size_t> offsets_;  // by user
   std::vector<Entry> entries_;
   ReadReport report_;
 };
 
-// Puts each item once, ascending, with its largest weight and time, at the beginning; how many these are.
+// Moves each distinct item once, ascending by item, with its largest weight and time, to the beginning.
+// Returns their number.
 std::size_t each_item_once(std::span<InteractionLog::Entry> entries);
 
 }  // namespace slide

@@ -40,12 +40,12 @@ class LogUsers {
   // Call after the last add().
   void finish();
 
-  // Whether the log says when users had items, or that its order does.
+  // Whether the newest item of users is known: the log has times, or its lines are in order of time.
   bool knows_newest() const { return knows_newest_; }
-  // How its lines hold items.
+  // Layout of the log.
   const KnownLog& log() const { return log_; }
   void set_log(const KnownLog& log, bool knows_newest) { log_ = log, knows_newest_ = knows_newest; }
-  // When its interactions were; empty of a log without times.
+  // Range of its times; empty() for a log without times.
   const LogTimes& times() const { return times_; }
   void set_times(const LogTimes& times) { times_ = times; }
 
@@ -83,8 +83,8 @@ std::shared_ptr<const TextModel> learn_more_items(std::span<const TextSource> so
                                                   const TextOptions& text,
                                                   std::size_t chunk_bytes = kDefaultChunkBytes);
 
-// The same for log files, parts of one log: learn_items(), or with `before` learn_more_items(). `spill`:
-// decompresses into an unnamed file beside the file.
+// learn_items() for the files of one log, or with `before` learn_more_items(). `spill`: decompresses each
+// file into an unnamed file beside it instead of memory.
 std::shared_ptr<const TextModel> learn_items_of(std::span<const std::string> files,
                                                 const ReadOptions& options, const TextOptions& text,
                                                 bool spill, const TextModel* before = nullptr);

@@ -1,4 +1,4 @@
-// What the labels of a text look like before they are parted: cells of a column, in the order of their lines.
+// Checks the label column of a text for lists in brackets or another separator than the configured one.
 // For one thread.
 #pragma once
 
@@ -14,13 +14,13 @@ class LabelCells {
  public:
   explicit LabelCells(std::string separator) : separator_(std::move(separator)) {}
 
+  // Adds a cell of the label column, in order of lines.
   void add(std::string_view cell, std::uint64_t line);
-  // A warning, or nothing: lists as Python writes them, or labels parted by something else than the
-  // separator.
+  // A warning, or "": cells are lists as Python prints them, or labels are divided by another separator.
   std::string warning(const std::string& origin) const;
 
  private:
-  // How many cells are of a kind, and the first of them.
+  // Number of cells of a kind, and the first one.
   struct Kind {
     std::size_t cells = 0;
     std::uint64_t line = 0;

@@ -68,13 +68,14 @@ LabelLists of_npz(std::string_view bytes, const Source& from) {
   return lists;
 }
 
-// What rows of the same number of entries are.
+// Meaning of rows of numbers: label ids, or a column of 0 and 1 for each label; kEither: undecided.
 enum class Rows { kIds, kIndicator, kEither };
 
-// Looks at rows of 0 and 1 for one that has a number twice, as a list of ids does not.
+// Detects an indicator matrix: rows of equal length with 0 and 1 only, one of which has a number twice, which
+// a list of ids has not.
 class IndicatorTest {
  public:
-  // An entry of the present row.
+  // Adds an entry of the current row.
   void add(std::uint64_t value) {
     ++count_;
     if (value > 1) binary_ = false;
@@ -88,7 +89,7 @@ class IndicatorTest {
     count_ = zeros_ = 0;
   }
   std::size_t columns() const { return columns_; }
-  // Whether more rows can make a difference.
+  // Whether further rows can change rows().
   bool open() const { return binary_ && same_; }
   Rows rows() const {
     if (first_ || !binary_ || !same_ || columns_ < 2) return Rows::kIds;
@@ -106,7 +107,8 @@ class IndicatorTest {
       advice);
 }
 
-// The labels whose columns are not 0; `value(row, column)`.
+// The labels of an indicator matrix: columns with value(row, column) != 0. Throws InputError for more columns
+// than labels.
 template <class Value>
 LabelLists of_columns(std::size_t columns, const Source& from, const Value& value) {
   if (from.limit != 0 && columns > from.limit) {
@@ -212,21 +214,22 @@ std::optional<LabelsHeader> header_of(std::string_view line) {
   return header;
 }
 
-// What the lines of a text of labels show before they are read.
+// Statistics of a text of labels, to tell a header from labels and ids from an indicator matrix.
 struct TextShape {
-  std::size_t lines = 0;  // all, but for empty ones at the end
-  std::size_t empty = 0;  // those, each with its line end
-  bool ended = true;      // the last line has its line end, behind which an empty one without it may lie
-  std::optional<LabelsHeader> header;  // what the first line would be as one
-  bool header_alone = false;           // all lines behind it say id:value, or have commas, and it does not
-  std::uint64_t largest = 0;           // id of the lines behind that do not
-  IndicatorTest all, rest;             // of all lines, and of those behind the first
+  std::size_t lines = 0;               // without blank lines at the end
+  std::size_t empty = 0;               // blank lines at the end
+  bool ended = true;                   // whether the last line has a line end
+  std::optional<LabelsHeader> header;  // the first line, if it can be a header
+  bool header_alone = false;  // whether all further lines, and not the first, have `id:value` or commas
+  std::uint64_t largest = 0;  // largest id in further lines without these
+  IndicatorTest all, rest;    // of all lines; of all but the first
 
-  // Samples that there may be behind a header.
+  // Max number of samples behind a header. A file may end with the blank line of a sample without labels,
+  // with or without its line end.
   std::size_t given() const { return lines - 1 + empty + (ended ? 1 : 0); }
 };
 
-// Adds a line to what is open yet. What is at fault is found later.
+// Adds a line to `shape`. Ignores malformed entries, which add_line() finds later.
 void look_at_line(std::string_view line, bool first, TextShape& shape) {
   const auto add = [&](std::uint64_t value) {
     shape.all.add(value);
@@ -269,7 +272,8 @@ TextShape shape_of(std::string_view text) {
   return shape;
 }
 
-// Whether the first line is a header. Throws where it can be labels of the first sample as well.
+// Whether the first line is a header 'samples labels'. Throws InputError where it can also be two labels of
+// the first sample.
 bool has_header(const TextShape& shape, const Source& from) {
   if (!shape.header) return false;
   const std::uint64_t samples = shape.header->samples;
@@ -306,7 +310,7 @@ void add_line(std::string_view line, std::size_t number, const Source& from, Lab
   end_sample(lists);
 }
 
-// A line a sample; blank ones behind the last are none.
+// One line per sample; blank lines after the last sample are ignored.
 LabelLists of_lines(std::string_view text, std::size_t number, const Source& from) {
   LabelLists lists;
   for (; !text.empty(); ++number) {

@@ -1,5 +1,5 @@
-// What the columns of a log of interactions are: by their names, as public sets have them, and by what their
-// fields hold. Pure functions.
+// Roles of the columns of an interaction log (user, item, weight, time), by their names in public data sets
+// and by the content of their fields. Pure functions.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace slide {
 
-// Where the fields of a pair stand, from 0.
+// Columns of a pair, counted from 0.
 struct PairColumns {
   std::size_t user = 0, item = 1;
   std::optional<std::size_t> weight, time;
@@ -23,22 +23,23 @@ inline constexpr std::size_t kLogRoles = 4;
 std::string_view name_of(LogRole role);  // "user"
 std::string_view key_of(LogRole role);   // "data.user"
 
-// The column of these names that has this role: MovieLens' userId, RecBole's user_id:token, ... Case, blanks,
-// lines and points do not count. Of several, the plainest name.
+// Returns the column whose name has this role, as MovieLens' userId or RecBole's user_id:token. Compares
+// letters and digits only, without case. Of several columns, the one with the most usual name.
 std::optional<std::size_t> find_role(const std::vector<std::string>& names, LogRole role);
 
-// Whether a name is that of an index, as pandas writes one: no name at all, or "Unnamed: 0".
+// Whether a column is an index as pandas writes it: its name is empty or "Unnamed: 0".
 bool names_index(std::string_view name);
 
-// The whole of a field as a number; nothing where it is none, or none that is finite.
+// The number that a whole field is; nothing where it is not a finite number.
 std::optional<float> weight_in_field(std::string_view field);
 
-// The whole of a field as a time: a number, or seconds of a date, as 2024-05-31 or 2024-05-31T12:30:00.5Z.
+// The time that a whole field is: a number, or a date (2024-05-31 or 2024-05-31T12:30:00.5Z) as seconds since
+// 1970; date_in_field() accepts dates only.
 std::optional<double> time_in_field(std::string_view field);
 std::optional<double> date_in_field(std::string_view field);
 
-// Which unit a number can be a time since 1970 in, between 1976 and 2100.
-inline constexpr std::size_t kTimeUnits = 4;  // seconds and thousandths, three times
+// The unit in which a number is a time since 1970, between 1976 and 2100; nothing where there is none.
+inline constexpr std::size_t kTimeUnits = 4;  // seconds, milliseconds, microseconds, nanoseconds
 std::optional<std::size_t> time_unit_of(double number);
 
 }  // namespace slide

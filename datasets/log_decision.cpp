@@ -15,20 +15,19 @@ namespace slide {
 namespace {
 
 constexpr std::size_t kUserColumn = 0, kItemColumn = 1, kThird = 2, kFourth = 3;
-constexpr std::size_t kMaxPairFields = 4;  // without a first line that names columns
+constexpr std::size_t kMaxPairFields = 4;  // user, item, weight, time
 
-// Nine of ten.
+// Whether `some` is at least nine tenths of `all`.
 bool is_most(std::uint64_t some, std::uint64_t all) {
   return all > 0 && 10 * some >= 9 * all;
 }
 
-// Lists have as many separators as they have items.
+// Returns the separator of a log of lists, whose lines have different numbers of items.
 Separator separator_of_lists(const LogFacts& facts) {
   const auto of = [&](Separator separator) -> const auto& {
     return facts.of_fields[static_cast<std::size_t>(separator)];
   };
-  const std::uint64_t alone =
-      of(Separator::kBlanks)[1];  // users without items, by any of blanks, TABs, commas
+  const std::uint64_t alone = of(Separator::kBlanks)[1];  // lines of one field: users without items
   const std::uint64_t blank_first = facts.first[static_cast<std::size_t>(Separator::kBlanks)];
   for (const Separator separator : {Separator::kTab, Separator::kComma}) {
     const std::uint64_t two = of(separator)[2];
@@ -87,7 +86,7 @@ class Decision {
     return !log.user.empty() || !log.item.empty() || !log.weight.empty() || !log.time.empty();
   }
 
-  // Whether lines have all columns that are named by number: those to predict for may be lists.
+  // Whether all columns that options name by number exist. Samples to predict for may be lists without them.
   bool has_named() const {
     const LogOptions& log = asked_.options;
     return std::ranges::all_of(std::array{&log.user, &log.item, &log.weight, &log.time},
@@ -120,7 +119,7 @@ class Decision {
     return layout;
   }
 
-  // Whether users are on several lines, as those of pairs are; or it is known that lines are pairs.
+  // Whether a user is on several lines, as in logs of pairs; or the known log has pairs.
   bool repeats() {
     if (asked_.known && asked_.known->form == TextForm::kItemPairs) return true;
     if (!repeats_) repeats_ = repeats_user(asked_.bodies, asked_.separator, kUserColumn);
@@ -140,7 +139,7 @@ class Decision {
                   "is a user and one item, set data.log=pairs");
   }
 
-  // Columns of numbers beside names, or of dates, which are neither lists nor in the order of pairs.
+  // Throws for columns that are neither lists nor in the order of pairs: dates, or numbers before names.
   void refuse_unclear() const {
     std::optional<std::size_t> numbers, names;
     for (std::size_t at = 0; at < used_; ++at) {
@@ -168,7 +167,7 @@ class Decision {
         origin(), what);
   }
 
-  // Of three or four fields.
+  // The layout of lines of three or four fields.
   LogLayout of_more() {
     const Holds third = holds(kThird), fourth = holds(kFourth);
     const bool items_are_times = holds(kItemColumn) == Holds::kTimes && !column(kItemColumn).are_dates();
@@ -190,7 +189,7 @@ class Decision {
                     used_ - 1, used_ == 3 ? "" : " time"));
   }
 
-  // Pairs whose further columns are what they hold.
+  // Pairs; the content of columns 3 and 4 tells which is the weight and which the time.
   LogLayout placed() {
     std::optional<std::size_t> weight, time;
     for (std::size_t at = kThird; at < used_; ++at) {
@@ -211,6 +210,7 @@ class Decision {
     return layout;
   }
 
+  // The layout with data.log = pairs.
   LogLayout told_pairs() {
     if (used_ >= 2 && used_ <= kMaxPairFields) return placed();
     if (used_ > kMaxPairFields) fail(fmt::format("there are {} columns", used_));
@@ -220,7 +220,7 @@ class Decision {
         origin());
   }
 
-  // To predict for: lines of as many fields as those of the known log, or two.
+  // The layout of samples to predict for: pairs where lines have two fields or as many as the known log.
   LogLayout pairs_like_known() {
     const bool pairs_known = asked_.known->form == TextForm::kItemPairs;
     const bool fits = used_ == 2 || used_ == asked_.known->fields;
@@ -233,6 +233,7 @@ class Decision {
     return lists();
   }
 
+  // Index of the column that option `key` names by number; nothing where it names none.
   std::optional<std::size_t> place(const std::string& wanted, std::string_view key) const {
     if (wanted.empty() || wanted == LogOptions::kNoColumn) return std::nullopt;
     std::size_t number = 0;
@@ -243,7 +244,7 @@ class Decision {
     return number - 1;
   }
 
-  // By the numbers of columns.
+  // Pairs in the columns that options name by number.
   LogLayout named_pairs() {
     const LogOptions& log = asked_.options;
     if (fields_ < 2)
@@ -263,7 +264,7 @@ class Decision {
     return layout;
   }
 
-  // A first line of names above lines of numbers, of which none is known.
+  // Throws for a first line of unknown column names above lines of numbers.
   void refuse_unnamed_head(const LogLayout& layout) const {
     if (facts_.lines < 3) return;
     for (const std::size_t at : {kUserColumn, kItemColumn}) {
@@ -285,8 +286,8 @@ class Decision {
   const LogQuestion& asked_;
   const LogFacts& facts_;
   std::vector<std::string>& warnings_;
-  std::size_t fields_ = 0;  // of nine of ten lines, or 0
-  std::size_t used_ = 0;    // of these, up to the last that holds anything
+  std::size_t fields_ = 0;  // number of fields of nine of ten lines; 0: none
+  std::size_t used_ = 0;    // fields up to the last column with content
   std::optional<bool> repeats_;
 };
 

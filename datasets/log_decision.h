@@ -1,5 +1,5 @@
-// What lines of a log of interactions mean that no first line names: from what they have in common. Pure
-// functions but for messages.
+// Decides the layout of an interaction log without a header line, from statistics of its lines
+// (log_survey.h): lists of items, or (user, item) pairs in columns. Pure functions.
 #pragma once
 
 #include <optional>
@@ -14,19 +14,20 @@
 
 namespace slide {
 
-// What stands between fields: what nine of ten lines have, as often as each other.
+// Returns the separator that at least nine of ten lines contain equally often; kBlanks where there is none.
 Separator separator_of(const LogFacts& facts);
 
-// What is to be decided on.
+// Input of decide_layout().
 struct LogQuestion {
-  std::span<const TextSource> bodies;  // without first lines that name columns
+  std::span<const TextSource> bodies;  // the parts of the log, without header lines
   const LogOptions& options;
   const std::optional<KnownLog>& known;
   Separator separator;
-  const LogFacts& facts;  // by this separator
+  const LogFacts& facts;  // with fields divided at `separator`
 };
 
-// Throws InputError where columns cannot be told. Adds to `warnings` what may be meant otherwise.
+// Returns the layout. Appends to `warnings` a line for each doubtful decision. Throws InputError where the
+// roles of columns are ambiguous. Reads the text again only to find users on several lines.
 LogLayout decide_layout(const LogQuestion& asked, std::vector<std::string>& warnings);
 
 }  // namespace slide

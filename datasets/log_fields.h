@@ -1,5 +1,5 @@
-// The fields of a line of a log of interactions, between separators. What stands in quotes is without them,
-// and may hold separators; blanks around a field do not count. Pure functions.
+// Divides a line of an interaction log into fields. Removes quotes, which may enclose separators, and blanks
+// around a field. Pure functions.
 #pragma once
 
 #include <array>
@@ -12,22 +12,22 @@
 
 namespace slide {
 
-// kBlanks: blanks, TABs and commas, several of which are one. All others stand between two fields each, and
-// blanks within a field are part of it.
+// kBlanks: any sequence of blanks, TABs and commas is one separator. Each other separator ends one field,
+// which may be empty or contain blanks.
 enum class Separator : std::uint8_t { kColons, kTab, kComma, kSemicolon, kBar, kBlanks };
 inline constexpr std::size_t kSeparators = 6;
 inline constexpr std::array<Separator, kSeparators - 1> kStrictSeparators = {
     Separator::kColons, Separator::kTab, Separator::kComma, Separator::kSemicolon, Separator::kBar};
 
-// Takes the next field off `rest`, by kBlanks and with quotes as they are; empty where there is none.
+// Removes the next field from `rest`, with separator kBlanks and quotes kept; empty at the end of the line.
 std::string_view take_field(std::string_view& rest);
 
-// Names whose quotes were doubled, as they are meant: strings that stay where they are.
+// Names with doubled quotes replaced by single ones; a deque, so that views of them stay valid.
 using UnquotedNames = std::deque<std::string>;
 
-// Cuts `line`, without its end, into `fields`: views of it, or of what is added to `unquoted`. Throws
-// RowFault for quotes of kComma that are not closed, and TABs in quotes, since answers have TABs between
-// names.
+// Sets `fields` to the fields of `line` (without line end): views of it, or of strings added to `unquoted`.
+// Throws RowFault for unclosed quotes with kComma, and for TABs in quotes, which predictions could not
+// separate.
 void cut_fields(std::string_view line, Separator separator, std::vector<std::string_view>& fields,
                 UnquotedNames& unquoted);
 

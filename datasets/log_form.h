@@ -1,4 +1,4 @@
-// What lines of a log of interactions look like. Plain values.
+// Layout of the lines of an interaction log, and range of its times. Plain values.
 #pragma once
 
 #include <algorithm>
@@ -13,20 +13,20 @@
 
 namespace slide {
 
-// Of one part of a log.
+// Layout of one part (file) of a log.
 struct LogLayout {
   TextForm form = TextForm::kItemLists;
   Separator separator = Separator::kBlanks;
-  std::size_t head_bytes = 0;  // of a first line that names columns, and of blank ones before it
-  std::size_t fields = 0;      // kItemPairs: of every line
+  std::size_t head_bytes = 0;  // length of the header line and of blank lines before it; 0 without header
+  std::size_t fields = 0;      // kItemPairs: number of fields of a line
   PairColumns columns;         // kItemPairs
 };
 
-// When a log's interactions were.
+// Range of the times of a log's interactions.
 struct LogTimes {
   double first = std::numeric_limits<double>::infinity();
   double last = -std::numeric_limits<double>::infinity();
-  std::array<std::uint64_t, kTimeUnits + 1> units{};  // entries of each; the last: of none
+  std::array<std::uint64_t, kTimeUnits + 1> units{};  // entries by unit; the last: no unit fits
 
   void add(double time) {
     first = std::min(first, time);
@@ -39,16 +39,16 @@ struct LogTimes {
     for (std::size_t unit = 0; unit < units.size(); ++unit) units[unit] += other.units[unit];
   }
   bool empty() const { return last < first; }
-  // Whether entries have times of several units: seconds, say, and thousandths of them.
+  // Whether entries have times in different units, as seconds and milliseconds.
   bool mixes_units() const {
     return std::count_if(units.begin(), units.end() - 1, [](std::uint64_t n) { return n > 0; }) > 1;
   }
 };
 
-// What is known of a log from another part of it.
+// Layout of a log that another part of it has shown already.
 struct KnownLog {
   TextForm form = TextForm::kItemLists;
-  std::size_t fields = 0;  // of its pairs that are read; 0: not known
+  std::size_t fields = 0;  // kItemPairs: number of fields of a line; 0: unknown
 };
 
 }  // namespace slide

@@ -75,7 +75,8 @@ bool names_columns(const LogOptions& log) {
   return !log.user.empty() || !log.item.empty() || !log.weight.empty() || !log.time.empty();
 }
 
-// Where a column is that a key names, or else its usual name. Nothing where there is none.
+// Returns the column that option `log` names for this role, else one with a usual name; nothing without
+// either.
 std::optional<std::size_t> column_of(const Names& names, const LogOptions& log, LogRole role) {
   const std::string& wanted = wanted_of(log, role);
   if (wanted == LogOptions::kNoColumn || (role == LogRole::kTime && log.in_order)) return std::nullopt;
@@ -86,7 +87,7 @@ std::optional<std::size_t> column_of(const Names& names, const LogOptions& log, 
   return place && *place < names.size() ? place : std::nullopt;
 }
 
-// Whether all keys that name columns name some of these.
+// Whether all column names in the options occur in `names`.
 bool has_wanted(const Names& names, const LogOptions& log) {
   for (std::size_t r = 0; r < kLogRoles; ++r) {
     const auto role = static_cast<LogRole>(r);
@@ -154,7 +155,7 @@ bool is_other_head(std::string_view line, const LogOptions& log) {
       source.origin, shown_part(fmt::format("{}", fmt::join(names, ", "))));
 }
 
-// What a first line names that is not read, where every line weighs 1.
+// Warns of columns with names but without a role, where no column is the weight: one of them may be it.
 void warn_unread(const TextSource& source, const LogLayout& layout, const LogOptions& log,
                  std::vector<std::string>& warnings) {
   if (layout.columns.weight || names_columns(log)) return;
@@ -173,7 +174,7 @@ void warn_unread(const TextSource& source, const LogLayout& layout, const LogOpt
       unread.size() > 1 ? "are" : "is"));
 }
 
-// The layout that all parts have which name no columns.
+// The common layout of all parts without a header line, by statistics of their lines.
 LogLayout layout_of_lines(std::span<const TextSource> bodies, const ReadOptions& options,
                           const std::optional<KnownLog>& known, std::size_t chunk_bytes,
                           std::vector<std::string>& warnings) {

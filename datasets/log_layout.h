@@ -1,5 +1,5 @@
-// How the lines of a log of interactions hold users and items: lists, or pairs in columns. Found from a first
-// line that names columns, else from all lines, so that their order changes nothing.
+// Layout of an interaction log: lists of items, or (user, item) pairs in columns. Found from a header line,
+// else from all lines (log_decision.h), independent of their order. Functions are safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -14,27 +14,31 @@
 
 namespace slide {
 
-// Of all parts.
+// The layouts of all parts (files) of a log.
 struct LogLayouts {
   std::vector<LogLayout> parts;
-  std::vector<std::string> warnings;  // what may be meant otherwise, a line each
+  std::vector<std::string> warnings;  // doubtful decisions, one line each
 
   TextForm form() const { return parts.front().form; }
   bool has_times() const;
 };
 
-// Pairs are lines whose columns a first line or `options` name; lines that all have two fields; and of three
-// or four fields those whose third and fourth are numbers or times, where a user is on several lines, items
-// are no numbers, or nothing but a time can be meant. All else are lists. Where a user is on one line each,
-// `known` decides. A tenth of the lines may be at fault, those of two fields apart. Throws InputError where
-// columns cannot be told, with what to set. Goes through all lines, in parallel.
+// A log has pairs if
+//   - a header line or `options` name its columns;
+//   - or all lines have two fields;
+//   - or lines have three or four fields, fields 3 and 4 are numbers or times, and a user is on several
+//   lines,
+//     items are not numbers, or a column can only be a time.
+// Else it has lists. `known`: layout of another part of the log, which decides where each user is on one
+// line. Up to a tenth of the lines may be malformed, except with two fields. Throws InputError, with the keys
+// to set, where the roles of columns are ambiguous. Reads all lines, in parallel.
 LogLayouts find_log_layouts(std::span<const TextSource> sources, const ReadOptions& options,
                             std::optional<KnownLog> known, std::size_t chunk_bytes = kDefaultChunkBytes);
 
-// The layout of a text whose first line names the columns of users and items; nothing for others.
+// The layout of a text whose header line names the columns of users and items; nothing without such a line.
 std::optional<LogLayout> layout_of_head(std::string_view text, const LogOptions& options);
 
-// Whether a first line names nothing but what a log of interactions has.
+// Whether the first line is a header of an interaction log: all its columns have a role.
 bool has_log_head(std::string_view text);
 
 }  // namespace slide

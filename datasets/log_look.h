@@ -1,4 +1,4 @@
-// A look at a log of interactions for what its lines cannot mean, or probably do not. Pure functions.
+// Checks of an interaction log for probable mistakes. Pure functions.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace slide {
 // Throws InputError for JSON, which is no log of lines.
 void refuse_json_log(const TextSource& source);
 
-// A warning where nine of ten of the first 1000 lines of `body` have an item that looks like several, as
-// 'a|b' or "['a', 'b']"; else empty. `lines_before` of the file lie before it.
+// Returns a warning if at least nine of ten of the first 1000 lines of `body` have an item that looks like
+// several, as 'a|b' or "['a', 'b']"; else "". `lines_before`: lines of the file before `body`.
 std::string joined_items_warning(const TextSource& body, const LogLayout& layout, std::size_t lines_before);
 
 }  // namespace slide

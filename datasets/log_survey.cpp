@@ -14,7 +14,7 @@ namespace slide {
 
 namespace {
 
-// Of a byte, the separator it is, or may begin; kOther for others.
+// By byte: the separator that it is or may begin; kOther for other bytes.
 constexpr std::uint8_t kOther = kSeparators;
 constexpr std::array<std::uint8_t, 256> kKinds = [] {
   std::array<std::uint8_t, 256> kinds{};
@@ -36,7 +36,7 @@ constexpr std::size_t index_of(Separator separator) {
   return static_cast<std::size_t>(separator);
 }
 
-// One line at a time; memory is kept.
+// Adds lines to the statistics; reuses its memory. For one thread.
 class Surveyor {
  public:
   explicit Surveyor(Separator separator) : separator_(separator) {}

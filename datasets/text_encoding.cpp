@@ -19,7 +19,8 @@ bool is_high(char c) {
   return (static_cast<unsigned char>(c) & 0x80U) != 0;
 }
 
-// Bytes of the character that begins at `at`, 0 where it is none. By table 3-7 of the Unicode standard.
+// Length in bytes of the UTF-8 character that begins at `at`; 0 if invalid (table 3-7 of the Unicode
+// standard).
 std::size_t character_at(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) {
     return at + i < text.size() ? static_cast<unsigned>(static_cast<unsigned char>(text[at + i])) : 0U;
@@ -39,7 +40,7 @@ std::size_t character_at(std::string_view text, std::size_t at) {
   return second && follows(2) && follows(3) ? 4 : 0;
 }
 
-// How many bytes of ASCII the text begins with.
+// Returns the number of ASCII bytes at the beginning of the text.
 std::size_t ascii_bytes(std::string_view text) {
   constexpr std::uint64_t kHighBits = 0x8080808080808080ULL;
   std::size_t at = 0;
@@ -56,7 +57,8 @@ std::size_t ascii_bytes(std::string_view text) {
   return at;
 }
 
-// Whether of each `step` bytes that at `kept` alone is not 0.
+// Whether in each group of `step` bytes only byte number `kept` is nonzero, as in ASCII text in UTF-16 or
+// UTF-32.
 bool has_zeros_around(std::string_view text, std::size_t step, std::size_t kept) {
   const std::size_t bytes = std::min<std::size_t>(text.size(), 64) / step * step;
   if (bytes < 2 * step) return false;

@@ -17,6 +17,7 @@ struct TextSource {
   std::string origin;               // replaces the file name in messages
   const FileBytes* file = nullptr;  // if set: releases memory of parsed parts
 
+  // Releases the memory of the text [begin, end); it stays readable, from the file.
   void let_go(const char* begin, const char* end) const {
     if (file != nullptr) file->let_go({begin, end});
   }

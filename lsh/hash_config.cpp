@@ -13,10 +13,9 @@ namespace slide {
 namespace {
 
 constexpr std::uint32_t kMaxFunctions = 1U << 20;  // K * L
-constexpr std::uint32_t kLogBucket = 5;            // 2^4 to 2^5 neurons in a bucket on average
+constexpr std::uint32_t kLogBucket = 5;            // log2 of the max mean number of neurons in a bucket
 constexpr std::uint32_t kMaxChosenBits = 18;       // of a fingerprint
-// With few neurons the longest rows, which are always scored, are a large part; buckets stay small.
-constexpr std::size_t kFewNeurons = 4096;
+// Bits below kFewNeurons: the longest rows, which are always scored, are a large part; buckets stay small.
 constexpr std::uint32_t kBitsOfFew = 14;
 constexpr std::size_t kMinChosenCapacity = 64;
 
@@ -68,13 +67,16 @@ std::uint32_t code_bits(const HashConfig& config) {
   return static_cast<std::uint32_t>(std::bit_width(config.bin_size - 1));
 }
 
+std::uint32_t bits_of_small_buckets(std::size_t neurons) {
+  const auto width = static_cast<std::uint32_t>(std::bit_width(neurons));
+  return std::clamp(width, kLogBucket + 1, kLogBucket + kMaxChosenBits) - kLogBucket;
+}
+
 HashConfig sized_for(HashConfig config, std::size_t neurons) {
   const std::uint32_t bits = code_bits(config);
   const std::uint32_t most = config.range_pow == 0 ? kMaxRangePow : config.range_pow;
   if (config.k == 0) {
-    const auto width = static_cast<std::uint32_t>(std::bit_width(neurons));
-    const std::uint32_t wanted =
-        neurons < kFewNeurons ? kBitsOfFew : std::min(width - kLogBucket, kMaxChosenBits);
+    const std::uint32_t wanted = neurons < kFewNeurons ? kBitsOfFew : bits_of_small_buckets(neurons);
     config.k = std::max(1U, std::min(wanted, most) / bits);
   }
   if (config.range_pow == 0) config.range_pow = config.k * bits;

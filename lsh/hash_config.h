@@ -34,6 +34,11 @@ struct HashConfig {
   double interval_growth = 1.4;     // ratio of an interval to the one before (the paper's decay)
 };
 
+inline constexpr std::size_t kFewNeurons = 4096;  // below: smaller buckets, no longest rows (long_rows.h)
+
+// Bits of a fingerprint for 16 to 32 neurons in a bucket on average, 1 to 18.
+std::uint32_t bits_of_small_buckets(std::size_t neurons);
+
 // `config` with values for k, range_pow and bucket_capacity where they are 0: 16 to 32 neurons in a bucket on
 // average (fewer below 4,096 neurons, more with over 2^23: a fingerprint has at most 18 bits), and capacity
 // for at least four times the mean.

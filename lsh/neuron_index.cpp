@@ -1,7 +1,6 @@
 #include "lsh/neuron_index.h"
 
 #include <algorithm>
-#include <bit>
 #include <optional>
 
 #include "engine/base/error.h"
@@ -17,10 +16,8 @@
 namespace slide::lsh {
 
 namespace {
-// Of fixed(): 16 to 32 neurons in a bucket, up to 2^23 neurons.
-constexpr std::uint32_t kFixedTables = 32, kFixedBucketBits = 5, kFixedBits = 18;
-constexpr std::size_t kLongPart = 48;      // one of so many neurons is among the longest
-constexpr std::size_t kFewNeurons = 4096;  // below: none is
+constexpr std::uint32_t kFixedTables = 32;  // of fixed()
+constexpr std::size_t kLongPart = 48;       // of fixed(): one neuron in 48 is among the longest rows
 
 constexpr std::size_t kTaskRows = 256;   // rows of a task
 constexpr std::size_t kSlabRows = 8192;  // rows hashed, then moved; bounds the memory of a rehash
@@ -135,8 +132,7 @@ NeuronIndex NeuronIndex::fixed(const WeightRows& weights, std::size_t neurons, s
   HashConfig config;
   config.tables = kFixedTables;
   config.asymmetric = false;
-  const auto bits = static_cast<std::uint32_t>(std::bit_width(neurons));
-  config.k = std::clamp(bits, kFixedBucketBits + 1, kFixedBucketBits + kFixedBits) - kFixedBucketBits;
+  config.k = bits_of_small_buckets(neurons);
   NeuronIndex index(config, neurons, dim, seed, neurons < kFewNeurons ? 0 : neurons / kLongPart);
   Parts& p = *index.parts_;
   p.hash_all(weights, 1, threads);

@@ -118,7 +118,7 @@ Predictor::Impl::Impl(std::shared_ptr<const Model::Impl> of, const PredictOption
   inference.keep_known = options.keep_known;
   inference.k = std::min<std::size_t>(options.k, model->model.trained().network.labels());
   inference.log_softmax =
-      options.scores == Scores::kProbability && needs_log_softmax(model->model.config.loss.kind);
+      options.scores == Scores::kProbability && is_normalised(model->model.config.loss.kind);
   if (inference.mode == slide::Inference::kLsh) model->build_asked_tables(options.threads);
   predictor.emplace(model->model.trained(), inference);
 }

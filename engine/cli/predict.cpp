@@ -97,7 +97,7 @@ class Answers {
         command_(command),
         threads_(threads),
         labels_(model.network.labels()) {
-    const bool log_softmax = !command.logits() && needs_log_softmax(loss_);
+    const bool log_softmax = !command.logits() && is_normalised(loss_);
     if (cluster.size() > 1) {
       const std::size_t k = command.reaching() ? labels_ : command.k.value_or(kDefaultK);
       shared_ = make_shared_predictor(model, cluster, threads_, k, log_softmax, by_row);

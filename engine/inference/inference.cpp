@@ -67,7 +67,7 @@ void Predictor::choose_full() {
   const FullScorer& full = add<FullScorer>(network);
   together_ = alone_ = &full;
   // Bounds do not give the softmax normaliser that kNN votes need, and require a hidden layer.
-  const bool needs_all = trained_.neighbours != nullptr && needs_log_softmax(network.config().loss.kind);
+  const bool needs_all = trained_.neighbours != nullptr && is_normalised(network.config().loss.kind);
   if (needs_all || !has_whole_input(network)) return;
   const bool saves =
       wide_of(output) != nullptr || BatchBounds::fastest(output.weights()) != BatchBounds::Form::kFloat;
@@ -195,7 +195,7 @@ void Predictor::predict_batch(const Dataset& data, std::size_t first, std::size_
   const std::size_t known = keep ? 0 : most_known(data, first, end);
   batch.k = kept_for_cooccurrence(cooccurrence_knn_, wanted.k + known);
   std::vector<double>* log_norms = options_.log_norms;
-  batch.log_softmax = log_norms != nullptr || (batch.votes ? needs_log_softmax(loss) : wanted.log_softmax);
+  batch.log_softmax = log_norms != nullptr || (batch.votes ? is_normalised(loss) : wanted.log_softmax);
   batch.begin(trained_.network, data, first, end);
   (batch.lanes == 1 ? alone_ : together_)->score(batch, *work.scorer);
   for (std::size_t i = 0; i < batch.samples; ++i) {

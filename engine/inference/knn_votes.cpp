@@ -104,7 +104,7 @@ void KnnVotes::mix_voted(std::size_t i, double log_norm) {
 // value, logits decide, as everywhere.
 void KnnVotes::split_others(std::span<const Prediction> best) {
   const auto is_head = [&](const Prediction& one) {
-    return loss_ != LossKind::kSigmoid || one.score > LogOddsOfShare::kMaxLogit;
+    return is_normalised(loss_) || one.score > LogOddsOfShare::kMaxLogit;
   };
   const auto tail = std::partition_point(best.begin(), best.end(), is_head);
   tail_.assign(tail, best.end());

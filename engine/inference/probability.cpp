@@ -8,7 +8,7 @@
 namespace slide {
 
 void probabilities_of(LossKind loss, const float* scores, std::size_t count, double* p) {
-  const bool log_softmax = needs_log_softmax(loss);
+  const bool log_softmax = is_normalised(loss);
   for (std::size_t i = 0; i < count; ++i) p[i] = log_softmax ? scores[i] : -double{scores[i]};
   kernels::active().exp(p, count);
   if (log_softmax) std::transform(p, p + count, p, [](double x) { return std::min(x, 1.0); });
@@ -19,7 +19,7 @@ void probabilities_of(LossKind loss, const float* scores, std::size_t count, dou
 double score_of(LossKind loss, double probability) {
   constexpr double kMin = std::numeric_limits<double>::min(), kMax = 1.0 - 0x1p-53;
   const double p = std::clamp(probability, kMin, kMax);
-  return std::log(p) - (needs_log_softmax(loss) ? 0.0 : std::log1p(-p));
+  return std::log(p) - (is_normalised(loss) ? 0.0 : std::log1p(-p));
 }
 
 LogOddsOfShare::LogOddsOfShare(double share) {

@@ -6,19 +6,15 @@
 #include <cmath>
 #include <cstddef>
 
-#include "engine/config/config.h"
+#include "engine/network/loss_kind.h"
 
 namespace slide {
 
-// Whether probabilities require scores with InferenceOptions::log_softmax.
-inline bool needs_log_softmax(LossKind loss) {
-  return loss == LossKind::kSoftmax;
-}
-
-// Probability of a label from its score, in a network trained with `loss`: the sigmoid of the logit, or under
-// softmax the exponential of the log-probability, which rounding of large logits may leave above 0.
+// Probability of a label from its score, in a network trained with `loss`. A normalised loss: exp(score) of a
+// log-probability (InferenceOptions::log_softmax), which rounding of large logits may leave above 0. Else the
+// sigmoid of a logit.
 inline double probability_of(LossKind loss, double score) {
-  return needs_log_softmax(loss) ? std::min(std::exp(score), 1.0) : 1.0 / (1.0 + std::exp(-score));
+  return is_normalised(loss) ? std::min(std::exp(score), 1.0) : 1.0 / (1.0 + std::exp(-score));
 }
 
 // The same for `count` scores: p[i] from scores[i], accurate to a few units in the last place.

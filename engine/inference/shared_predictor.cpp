@@ -77,7 +77,7 @@ class SharedPredictor::HiddenSums {
 };
 
 void require_shared_evaluation(const Config& config) {
-  if (config.neighbours.share == 0 || !needs_log_softmax(config.loss.kind)) return;
+  if (config.neighbours.share == 0 || !is_normalised(config.loss.kind)) return;
   fail_input(
       "several processes cannot evaluate neighbours.share = {} under softmax; set it to 0, or loss.kind = "
       "\"sigmoid\"",

@@ -31,7 +31,7 @@ Network fresh_network(const Config& config, const Dataset& rows, int threads) {
   const DataShape shape = shape_of(rows);
   Network network(config, shape);
   network.initialise(threads);
-  if (config.loss.kind == LossKind::kSigmoid) {
+  if (starts_at_frequencies(config.loss.kind)) {
     for (std::size_t label = 0; label < shape.labels; ++label) {
       *network.output().bias().row(label) =
           static_cast<float>(config.loss.prior * log_odds(shape.label_frequencies[label], shape.samples));

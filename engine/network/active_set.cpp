@@ -16,7 +16,7 @@ void ActiveSet::reserve(std::size_t neurons, std::size_t label_entries, std::siz
 
 namespace {
 
-// The places of labels among `neurons` neurons from label `first` on.
+// positions, offsets = label - first of the labels in [first, first + neurons), by sample.
 void place_all(std::span<const std::span<const std::uint32_t>> labels, std::size_t first, std::size_t neurons,
                std::vector<std::uint32_t>& positions, std::vector<std::uint32_t>& offsets) {
   positions.clear();
@@ -71,8 +71,8 @@ std::uint32_t AliasTable::draw(Rng& rng) const {
 
 namespace {
 
-// Draws by frequency repeat neurons, so more draws than neurons have an effect: rare neurons come in. Draws
-// beyond this bound and the number of neurons cost time and change little.
+// Draws by frequency are with replacement: more draws than neurons still add rare neurons. Draws beyond this
+// number and the number of neurons cost time and change little.
 constexpr std::size_t kMaxRepeatedDraws = std::size_t{1} << 16;
 
 }  // namespace
@@ -88,7 +88,8 @@ ActiveSampler::ActiveSampler(const LayerConfig& config, std::size_t neurons,
 
 namespace {
 
-// One scratch serves all parts of a layer, whose shares of what it draws differ by one.
+// Max candidates of one part: one scratch serves all parts of a layer, whose shares of config.lsh differ by
+// at most one.
 std::size_t largest_share(const LayerConfig& config) {
   return std::size_t{config.lsh} + 1;
 }
@@ -134,7 +135,7 @@ void ActiveSampler::select(const ActiveQuery& query, const lsh::NeuronIndex* ind
   if (!query.left_out.empty()) find_left_out(query, scratch, set);
 }
 
-// Those that are active.
+// Sets left_out_positions and left_out_offsets: the masked neurons that are active.
 void ActiveSampler::find_left_out(const ActiveQuery& query, SamplerScratch& scratch, ActiveSet& set) const {
   for (std::size_t place = 0; place < set.ids.size(); ++place)
     scratch.position[set.ids[place]] = static_cast<std::uint32_t>(place);
@@ -181,8 +182,9 @@ void ActiveSampler::add_candidates(const ActiveQuery& query, const lsh::NeuronIn
   }
 }
 
-// A frequency draw stands for the rest only when there is no uniform fill to do so: its expected count
-// n * q corrects the logit (Bengio and Senecal 2008; "sampled softmax"), never below one neuron.
+// Without uniform negatives, a negative drawn by frequency gets the logQ correction -log(n q), at least 0,
+// for n draws of probability q (sampled softmax: Bengio and Senecal 2008). With them it represents itself
+// only.
 void ActiveSampler::add_frequent(Rng& rng, SamplerScratch& scratch, ActiveSet& set) const {
   const bool stands = config_.logq_correction && config_.uniform == 0;
   for (std::uint32_t i = 0; i < config_.frequency; ++i) {
@@ -206,7 +208,7 @@ void ActiveSampler::add_uniform(Rng& rng, SamplerScratch& scratch, ActiveSet& se
       if (scratch.seen.insert(id)) set.ids.push_back(id);
     }
   } else {
-    // Most of the rest is wanted: selection sampling (Knuth, volume 2, 3.4.2, algorithm S).
+    // At least half of the rest is wanted: selection sampling (Knuth, volume 2, 3.4.2, algorithm S).
     std::size_t left = rest;
     for (std::uint32_t i = 0; i < bound && set.ids.size() < known + wanted; ++i) {
       if (scratch.seen.contains(i)) continue;

@@ -1,6 +1,7 @@
-// The neurons of one layer that take part in one block of samples, and how they are chosen.
+// The active set: the neurons of one layer that a block computes. ActiveSampler chooses them: labels,
+// candidates of the hash tables, negatives by label frequency, uniform negatives.
 //
-// ActiveSampler is immutable while querying and may be shared by all threads, each with its own scratch.
+// ActiveSampler is immutable; select() is safe from any thread with one scratch per thread.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace slide {
 
-// Active neurons by what chose them.
+// Numbers of active neurons by source.
 struct ActiveSources {
   double labels = 0, tables = 0, frequency = 0, uniform = 0;
 
@@ -28,17 +29,20 @@ struct ActiveSources {
   }
 };
 
-// Chosen neurons in the order labels, LSH candidates, frequency draws, uniform fill; all distinct.
+// Distinct neurons, in order of their source: labels, hash tables, by frequency, uniform. The order within a
+// source is arbitrary. In a dense layer `ids` is empty and a position is the number of the neuron in its
+// part.
 struct ActiveSet {
   std::vector<std::uint32_t> ids;
-  ActiveSources sources;  // how many of them each gave
-  // Added to a neuron's logit while training: log of how many neurons it stands for; 0 = itself.
+  ActiveSources sources;
+  // logQ correction by position, added to the logit in training: log of the number of neurons that a sampled
+  // negative represents; 0 = itself.
   std::vector<float> correction;
   // Positions in `ids` of the labels of sample s: label_positions[label_offsets[s] .. label_offsets[s+1]).
   std::vector<std::uint32_t> label_positions;
   std::vector<std::uint32_t> label_offsets;
-  // Likewise those of the neurons that say nothing of sample s, neither as a label nor as a negative: of
-  // items that it shows. No offsets: none of any sample.
+  // Likewise the positions of the masked neurons of sample s: its input items, which are neither labels nor
+  // negatives. No offsets: no sample masks any.
   std::vector<std::uint32_t> left_out_positions;
   std::vector<std::uint32_t> left_out_offsets;
 
@@ -51,10 +55,11 @@ struct ActiveSet {
     return neurons * (sizeof(std::uint32_t) + sizeof(float)) +
            (label_entries + samples + 1) * sizeof(std::uint32_t);
   }
-  // Of `neurons` neurons from label `first` on all are active: a label's position is its place among them.
+  // For a dense layer of `neurons` neurons, those of labels [first, first + neurons). Other labels are
+  // dropped.
   void set_labels(std::span<const std::span<const std::uint32_t>> labels, std::size_t first,
                   std::size_t neurons);
-  // The same of those left out.
+  // The same for masked neurons.
   void set_left_out(std::span<const std::span<const std::uint32_t>> labels, std::size_t first,
                     std::size_t neurons);
   std::span<const std::uint32_t> labels_of(std::size_t sample) const {
@@ -68,7 +73,8 @@ struct ActiveSet {
   }
 };
 
-// Draws neurons in proportion to their frequency in constant time (Walker 1977, Vose 1991).
+// Samples i with probability weights[i] / sum of weights, O(1) per sample (alias method: Walker 1977, Vose
+// 1991). Immutable.
 class AliasTable {
  public:
   explicit AliasTable(std::span<const std::uint32_t> weights);
@@ -87,38 +93,39 @@ class AliasTable {
 struct SamplerScratch {
   lsh::IdSet seen;
   lsh::QueryScratch query;
-  AlignedArray<std::uint32_t>
-      position;  // in the set, by neuron: of labels, and of all where some are left out
+  // Position in the set, by neuron; valid for labels, with masked neurons for all members of the set.
+  AlignedArray<std::uint32_t> position;
 };
 
-// What a block asks with: dense unit-major vectors, or one sparse vector a sample (first layer).
+// The samples of a block: dense vectors [inputs x lanes], or one sparse vector per sample (first layer).
 struct ActiveQuery {
   lsh::QueryBlock dense;
   std::span<const SparseRow> sparse;                              // used when dense.xt is nullptr
-  std::span<const std::span<const std::uint32_t>> labels;         // one a sample; empty for hidden layers
-  std::span<const std::span<const std::uint32_t>> left_out = {};  // one a sample, or none
+  std::span<const std::span<const std::uint32_t>> labels;         // by sample; empty for hidden layers
+  std::span<const std::span<const std::uint32_t>> left_out = {};  // masked labels by sample, or empty
 };
 
 class ActiveSampler {
  public:
-  // Of `neurons` neurons, where they are labels those from `first_label` on; other labels are left out.
-  // `frequencies` may be empty when config.frequency is 0; without any above 0 that source yields nothing.
-  // Without `index` the LSH source yields nothing. Draws by frequency number at most 65,536, or `neurons`
-  // where these are more.
+  // For a layer, or part of a layer, of `neurons` neurons: those of labels first_label, first_label + 1, ...
+  // Other labels of a query are ignored. frequencies[n]: training samples with the label of neuron n; may be
+  // empty when config.frequency is 0. At most max(65,536, neurons) negatives are drawn by frequency.
   ActiveSampler(const LayerConfig& config, std::size_t neurons, std::span<const std::uint32_t> frequencies,
                 std::size_t first_label = 0);
 
   SamplerScratch make_scratch(const lsh::NeuronIndex* index, std::size_t lanes) const;
 
-  // Training set of a block.
+  // Sets `set` to the active neurons of a block. Deterministic in `rng`. `index`: the hash tables, or
+  // nullptr. O(labels + lookups in the tables + drawn()); O(neurons) where most neurons are drawn or some are
+  // masked.
   void select(const ActiveQuery& query, const lsh::NeuronIndex* index, Rng rng, SamplerScratch& scratch,
               ActiveSet& set) const;
 
-  // Neurons drawn at most besides labels, of a layer of `neurons` neurons.
+  // Max number of active neurons besides the labels, in a layer of `neurons` neurons.
   static std::size_t drawn(const LayerConfig& config, std::size_t neurons);
   std::size_t drawn() const { return drawn(config_, neurons_); }
 
-  // Of make_scratch() for a layer of that shape.
+  // Memory of make_scratch() in bytes.
   static double scratch_bytes_of(const LayerConfig& config, std::size_t neurons, std::size_t inputs,
                                  std::size_t lanes);
 

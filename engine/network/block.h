@@ -1,8 +1,9 @@
-// What a block of samples carries through the network: its inputs, and for each layer the active neurons with
-// their activations and deltas. All memory is sized before the first step.
+// A block of samples on its way through the network: its inputs, and for each layer the active neurons, their
+// activations and deltas (gradients of the loss). Memory is allocated before the first step.
 //
-// Two layouts: unit-major [unit x lanes] feeds the products over rows, sample-major [lanes x units] the
-// weight gradients. See engine/kernels/kernels.h.
+// Two layouts: unit-major [units x lanes] for products with weight rows, sample-major [lanes x units] for
+// weight gradients (engine/kernels/kernels.h). A lane is the place of one sample. Not synchronised: tiles of
+// a pass write disjoint ranges.
 #pragma once
 
 #include <cstdint>
@@ -24,24 +25,24 @@
 
 namespace slide {
 
-// Input of a layer for one block: the units that are present and their values.
+// Input of a layer for one block: the active units of the layer below, or features, and their values. A view.
 struct BlockInput {
-  bool partial = false;                    // only the units in `columns` are present; else units 0..width-1
-  std::span<const std::uint32_t> columns;  // ids of the units, ascending for features
+  bool partial = false;                    // only the units in `columns` are active; else units 0..width-1
+  std::span<const std::uint32_t> columns;  // if partial: ids of the units; features ascend
   std::size_t width = 0;
   const float* xt = nullptr;  // [width x lanes]
   const float* x = nullptr;   // [lanes x ldx]
   std::size_t ldx = 0;
-  const BlockFeatures* features = nullptr;  // of the samples themselves, for a term
+  const BlockFeatures* features = nullptr;  // features of the samples, for a term
   std::size_t lanes = 0;
-  std::size_t samples = 0;  // in use; the other lanes belong to no sample
+  std::size_t samples = 0;  // lanes in use; the others are spare
 };
 
 // One layer's part of a block.
 struct LayerBlock {
-  ActiveSet set;              // of a sampled layer; empty in a dense one
-  bool all = true;            // every neuron is active, neuron first + i in place i
-  std::size_t first = 0;      // of a part of a dense layer
+  ActiveSet set;    // sampled layer: active neurons; output layer: positions of labels
+  bool all = true;  // all neurons of the part are active: position i is neuron first + i
+  std::size_t first = 0;
   std::size_t count = 0;      // active neurons
   AlignedArray<float> out_t;  // [count x lanes] activations; output layer: logits, then deltas
   AlignedArray<float> out;    // [lanes x ldo] activations, hidden layers
@@ -49,33 +50,34 @@ struct LayerBlock {
   AlignedArray<float> delta;    // [lanes x ldo] hidden layers stored by neuron
   AlignedArray<float> delta_t;  // [count x lanes] the same, unit-major
   AlignedArray<float> mask;     // [lanes x ldo] dropout factors, 0 or 1/(1-p); empty without dropout
-  std::vector<TermHits> hits;   // of a term, by slice of active neurons
-  TargetPlaces targets;         // of a one-vs-all output layer
-  TargetPlaces left_out;        // of an output layer, where its samples leave neurons out
-  std::vector<double> losses;   // of an output layer, by slice of neurons, under softmax by sample
-  SparseDeltas sparse;          // the deltas in out_t, where most are rounded to 0
-  RowBins bins;                 // touched rows of a sampled layer
+  std::vector<TermHits> hits;   // output layer with a term, by slice of active neurons
+  // Output layer:
+  TargetPlaces targets;        // labels, for a local loss
+  TargetPlaces left_out;       // masked neurons
+  std::vector<double> losses;  // by slice of active neurons; by sample for a normalised loss
+  SparseDeltas sparse;         // deltas of out_t that are not 0, with loss.gradient_threshold
+  RowBins bins;                // touched rows of a sampled layer
 };
 
-// Applies dropout to some units' activations of some of a block's `all` samples, in both layouts, and records
-// the factors in block.mask (inverted dropout: Srivastava et al. 2014, section 10). `rng` is the stream of
-// all units and samples.
+// Multiplies the activations of a range of units and samples by dropout factors, in both layouts, and stores
+// the factors in block.mask (inverted dropout: Srivastava et al. 2014, section 10). `all`: samples of the
+// block. `rng`: stream of the whole block; the result does not depend on the ranges.
 void apply_dropout(double probability, Slice units, Slice samples, std::size_t all, std::size_t lanes,
                    const Rng& rng, LayerBlock& block);
 
-// Takes delta [lanes x block.ldo] of some units and samples from d loss / d output to d loss / d logit,
-// through dropout and activation.
+// delta [lanes x block.ldo], for the units and samples of `cell`: d loss / d activation on entry, d loss / d
+// pre-activation on return.
 void backward_through_activation(const LayerConfig& config, const SliceCell& cell, const LayerBlock& block,
                                  float* delta);
 
-// The distinct features of a block as dense columns: input of a first layer that works row by row.
+// The distinct features of a block as a dense matrix: input of a first layer that is stored by neuron.
 struct FeatureColumns {
-  std::vector<std::uint32_t> ids;
-  AlignedArray<float> xt, x;
-  std::vector<std::uint32_t> position;  // by feature
+  std::vector<std::uint32_t> ids;       // ascending
+  AlignedArray<float> xt, x;            // values [ids x lanes], [lanes x ldx]
+  std::vector<std::uint32_t> position;  // working memory, by feature
   std::size_t ldx = 0;
 
-  // For samples with `entries` features in all.
+  // Allocates memory for samples with `entries` features in all, numbered below `features`.
   void reserve(std::size_t features, std::size_t entries, std::size_t lanes);
   static std::size_t bytes_of(std::size_t features, std::size_t entries, std::size_t lanes);
   void build(std::span<const SparseRow> rows, std::size_t lanes);
@@ -83,29 +85,33 @@ struct FeatureColumns {
 
 struct Block {
   std::vector<SparseRow> rows;
-  std::vector<std::uint32_t> ids;      // of rows that the network has added pairs to, whose
-  std::vector<float> crossed;          // values are these,
-  std::vector<float> values;           // and those of rows that it has scaled
-  std::vector<SparseRow> own_rows;     // what the rows have of the features that the process holds,
-  std::vector<std::uint32_t> own_ids;  // numbered from the first of these on, where it does not hold all
+  // Storage of `rows` that an InputTransform changed:
+  std::vector<std::uint32_t> ids;  // ids of rows with crosses,
+  std::vector<float> crossed;      // their values,
+  std::vector<float> values;       // and values of scaled rows
+  // Where other processes hold some of the features (split): the rows without these, renumbered from this
+  // process's first feature.
+  std::vector<SparseRow> own_rows;
+  std::vector<std::uint32_t> own_ids;
   bool split = false;
   std::vector<std::span<const std::uint32_t>> labels;
-  std::vector<float> weights;  // of the samples; empty: all are 1
-  // What each sample leaves out, neither label nor negative; empty: nothing.
+  std::vector<float> weights;  // by sample; empty: all are 1
+  // Masked labels by sample, which are neither labels nor negatives; empty: none.
   std::vector<std::span<const std::uint32_t>> left_out;
   std::size_t lanes = 0;
   std::size_t number = 0;          // in its batch, from 0
   LayerBlock input;                // of the input layer, where there is one
-  std::vector<LayerBlock> layers;  // of the layers stored by neuron, in their order; of the last, its parts
-  FeatureColumns columns;          // where a first layer by neuron takes sparse features,
-  DenseInput dense;                // and what samples have of dense ones
-  BlockFeatures features;          // filled when the output layer has a term
+  std::vector<LayerBlock> layers;  // by layer stored by neuron; the parts of the last layer one after another
+  FeatureColumns columns;          // sparse features, for a first layer stored by neuron
+  DenseInput dense;                // dense features
+  BlockFeatures features;          // for a term of the output layer
   ShardedFeatures features_by_shard;
-  double loss = 0.0, active = 0.0;  // of the last pass, where one thread did all of it,
+  // Sums and time of the last pass, where one thread computed the whole block:
+  double loss = 0.0, active = 0.0;
   ActiveSources sources;
-  PhaseSeconds seconds;  // and its time
+  PhaseSeconds seconds;
   std::size_t samples() const { return rows.size(); }
-  // The rows as the input layer takes them.
+  // Input rows of the input layer.
   std::span<const SparseRow> entered() const { return split ? own_rows : rows; }
   std::size_t first_sample() const { return number * lanes; }  // of its batch
   void clear_samples() {

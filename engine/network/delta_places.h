@@ -1,6 +1,7 @@
-// Where in a batch a delta lies, in 32 bits: what a row of a layer has as the source of a contribution.
+// Packs the place of a delta in a batch, (block, active neuron), into 32 bits: Contribution::source of a
+// layer stored by neuron.
 //
-// Immutable; safe to use from any thread.
+// Immutable; safe from any thread.
 #pragma once
 
 #include <bit>
@@ -11,7 +12,7 @@
 
 namespace slide {
 
-// Of active neuron `active` of block `block`.
+// Active neuron at position `active` of block `block`.
 struct DeltaPlace {
   std::uint32_t block;
   std::uint32_t active;
@@ -41,7 +42,7 @@ class DeltaPlaces {
   }
 
  private:
-  std::uint32_t bits_ = 0;  // of the neuron, below those of the block
+  std::uint32_t bits_ = 0;  // width of `active`, below the bits of `block`
 };
 
 }  // namespace slide

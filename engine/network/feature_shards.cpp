@@ -35,7 +35,7 @@ std::vector<double> expected_costs(const Dataset& train, Slice features, std::si
   return costs;
 }
 
-// Of `ids`, ascending: how many lie below `end`. Without a branch on what they are.
+// Returns the number of `ids` (ascending) below `end`. Branch-free.
 std::uint32_t count_below(std::span<const std::uint32_t> ids, std::uint32_t end) {
   const std::uint32_t* first = ids.data();
   for (std::size_t left = ids.size(); left > 0;) {

@@ -1,6 +1,6 @@
-// Which shard owns a feature's row of the first layer, and what a block brings for it.
+// Division of the rows of the input layer among shards, and of a block's features by shard.
 //
-// A shard owns a run of neighbouring features, so that what a sample has for it is one stretch of the sample.
+// A shard owns a range of consecutive features, so its features of a sample are consecutive entries.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,9 @@ namespace slide {
 class FeatureShards {
  public:
   FeatureShards() = default;
-  // Runs of some of the features of `train`, numbered from the first of them on, that take about the same
-  // time in an update by `batch` samples like those of `train`: rows that are touched and values that are
-  // added to them, estimated from some thousands of the samples. A run begins at a multiple of 16, so that no
-  // two shards share a cache line of 32-bit entries. Needs shards > 0.
+  // Divides `features` (renumbered from 0) into `shards` > 0 ranges of about equal cost in an update by
+  // `batch` samples like those of `train`: touched rows and added values, estimated from a few thousand
+  // samples. A range begins at a multiple of 16: no two shards share a cache line of 32-bit entries.
   FeatureShards(const Dataset& train, Slice features, std::size_t batch, std::uint32_t shards);
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(ends_.size()); }
@@ -34,31 +33,30 @@ class FeatureShards {
   std::vector<std::uint32_t> ends_;
 };
 
-// The features and values of one block's samples, slice by slice of its samples, ordered by shard within
-// each: a copy, because another thread reads memory that was written in order much faster than samples that
-// lie anywhere.
+// A copy of the features and values of a block's samples, ordered by slice of samples, then shard. The
+// shards' threads read consecutive memory this way, which is much faster than the scattered samples.
 class ShardedFeatures {
  public:
-  // Room for `samples` samples with `entries` features in all: the most that fill() may be given.
+  // Allocates memory for up to `samples` samples with up to `entries` features in all.
   void reserve(std::uint32_t shards, std::size_t samples, std::size_t entries);
   static std::size_t bytes_of(std::uint32_t shards, std::size_t samples, std::size_t entries) {
     return slices_of(samples, kSliceSamples) * shards *
                (std::min(samples, kSliceSamples) * sizeof(std::uint32_t) + sizeof(std::size_t)) +
            entries * (sizeof(std::uint32_t) + sizeof(float));
   }
-  // Copies the samples of slice number `slice` of all `rows`. Ids ascend in each row. Allocates
-  // nothing. May run on different slices at once.
+  // Copies the samples of slice number `slice` of `rows`, whose ids ascend. Allocates nothing. Safe for
+  // different slices at the same time.
   void fill(std::span<const SparseRow> rows, std::size_t slice, const FeatureShards& shards);
-  // Appends what the samples of all slices have for `shard`; the first one is number `first_sample` of its
-  // batch. `samples`: in all.
+  // Appends to `parts` the entries of the block's `samples` samples that `shard` owns, after fill() of all
+  // slices. Sources are numbers in the batch, from `first_sample` on.
   void list(std::uint32_t shard, std::size_t samples, std::size_t first_sample,
             std::vector<SamplePart>& parts) const;
 
  private:
   std::uint32_t shards_ = 0;
-  std::size_t each_ = 0;               // samples of a slice, at most
+  std::size_t each_ = 0;               // max samples of a slice
   std::vector<std::uint32_t> counts_;  // [slices x shards x each_]
-  std::vector<std::size_t> starts_;    // [slices x shards] in the two below
+  std::vector<std::size_t> starts_;    // [slices x shards], in ids_ and values_
   AlignedArray<std::uint32_t> ids_;
   AlignedArray<float> values_;
 };

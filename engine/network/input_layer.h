@@ -1,9 +1,9 @@
-// The first layer when it is dense: hidden = f(bias + sum of feature value * feature row).
+// A dense first layer: h = f(bias + sum of feature value * feature row).
 //
-// Weights are stored by feature, so that a sample reads, and a step writes, only the rows of sparse features
-// that occur. Those of dense features come last; all samples have them, so they are multiplied as a matrix.
-// There is no gradient into the data, here or anywhere. forward() may run on many blocks at once; how the
-// layer is trained stands in input_training.h.
+// Weights are stored by feature: a sample reads, and a step writes, only the rows of the sparse features that
+// occur. Rows of dense features come last and are multiplied as a matrix. No gradient of the data is
+// computed. InputTraining (input_training.h) holds the state of training. Thread safety: const functions may
+// run on tiles of many blocks at the same time.
 #pragma once
 
 #include <algorithm>
@@ -21,32 +21,32 @@ namespace slide {
 
 class InputLayer {
  public:
-  // `features` in all, the last `dense` of which are dense columns.
+  // For `features` features, the last `dense` of which are dense columns.
   InputLayer(const LayerConfig& config, std::size_t features, Precision precision, std::size_t dense = 0);
 
-  // Random weights times init_scale, zero biases.
-  // `ends`: of the features that each thread writes first (Parameters::fill_uniform).
+  // Random weights times init_scale, zero biases. `ends`: as for Parameters::fill_uniform(), of features.
   void initialise(std::uint64_t seed, int threads, std::span<const std::size_t> ends = {});
   void reserve(LayerBlock& block, std::size_t lanes) const;
   static double block_bytes_of(const LayerConfig& config, std::size_t lanes);  // of reserve()
 
   std::size_t size() const { return weights_.columns; }
   std::size_t features() const { return weights_.rows; }
-  // Dense features, and the row of the first of them.
+  // Number of dense features, and the row of the first.
   std::size_t dense() const { return dense_.size(); }
   std::size_t first_dense() const { return features() - dense(); }
 
-  // block.out [lanes x ldo] and block.out_t [size x lanes] of some samples, or spare lanes, from the sparse
-  // rows of all. May run on different ones at once.
+  // block.out [lanes x ldo] and block.out_t [size x lanes] = h of a range of lanes; spare lanes get 0.
+  // `rows`: sparse features of all samples of the block.
   void forward(std::span<const SparseRow> rows, std::size_t lanes, Slice samples, LayerBlock& block) const;
-  // The same where there are dense features, of a slice of samples, which `dense` has transposed.
+  // The same with dense features, for one slice of samples, after dense.transpose() of that slice.
   void forward(std::span<const SparseRow> rows, const DenseInput& dense, std::size_t lanes, std::size_t slice,
                LayerBlock& block) const;
 
-  // The same in two calls, where the features of a sample are split: what the layer's features in `features`
-  // add to `h` [size], before bias and activation; and the samples' block.out and block.out_t of these sums.
+  // The same in two calls, for features divided among parts. add_features(): h [size] += the terms of the
+  // features in `features`, without bias. activate(): block.out and block.out_t from the sums over all parts;
+  // sum_of(sample, h) sets h [size] to the sum of a sample. `used`: samples of the block.
   void add_features(const SparseRow& row, Slice features, float* h) const;
-  template <class SumOf>  // sum_of(sample, h) puts the sum of a sample into h [size]
+  template <class SumOf>
   void activate(std::size_t used, std::size_t lanes, Slice samples, const SumOf& sum_of,
                 LayerBlock& block) const;
 
@@ -56,7 +56,7 @@ class InputLayer {
   Parameters& bias() { return bias_; }
   const Parameters& bias() const { return bias_; }
 
-  std::size_t ldo() const { return kernels::spread_stride(size()); }  // of block.out and of deltas
+  std::size_t ldo() const { return kernels::spread_stride(size()); }  // stride of block.out and of deltas
 
  private:
   void gather(const SparseRow& row, float* h) const;

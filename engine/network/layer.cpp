@@ -16,7 +16,8 @@ namespace {
 static_assert(kSliceColumns % kernels::kPairGroup == 0);
 static_assert(kSliceNeurons % kernels::kLaneMultiple == 0 && kSliceSamples % kernels::kLaneMultiple == 0);
 
-constexpr std::size_t kPackedRows = 256;  // packed at a time: 256 x 128 floats stay in the second-level cache
+constexpr std::size_t kPackedRows = 256;  // rows packed per call: 256 x 128 floats fit in the L2 cache
+
 }  // namespace
 
 Layer::Layer(const LayerShape& shape, std::span<const std::uint32_t> frequencies, std::size_t first)
@@ -36,7 +37,7 @@ Layer::Layer(const LayerShape& shape, std::span<const std::uint32_t> frequencies
 void Layer::initialise(std::uint64_t seed, std::uint64_t item, int threads) {
   const double gain = shape_.output ? 1.0 : 2.0;  // He et al. 2015 for hidden layers
   const double scale = shape_.config.init_scale * std::sqrt(gain / double(inputs()));
-  // A thread updates a run of a dense layer's rows, but rows of a sampled one that lie anywhere.
+  // First touch by NUMA node: a thread updates consecutive rows of a dense layer, any rows of a sampled one.
   const auto ends = sampled() ? std::vector<std::size_t>() : even_ends(size(), threads);
   weights_.fill_uniform(scale, seed, item, threads, ends);
 }
@@ -141,7 +142,7 @@ LayerScratch Layer::make_scratch(const BlockLimits& limits, Use use) const {
   LayerScratch scratch;
   const bool partial = limits.columns > 0;
   if (use != Use::kPasses) {
-    if (sampled()) {  // that of the largest part serves all
+    if (sampled()) {  // the scratch of the largest part serves all parts
       const auto largest = std::ranges::max_element(parts_, {}, [&](const Part& part) {
         return neurons(static_cast<std::size_t>(&part - parts_.data())).count;
       });
@@ -192,7 +193,8 @@ void Layer::select(std::size_t part, const BlockInput& in, const Query& query, R
   }
 }
 
-// The active values of a sampled layer below as vectors over all its units; absent ones are zero.
+// Returns the input as dense vectors over all units of the layer below; inactive units are 0. Expects
+// scratch.query to be all 0; the caller clears it after use.
 lsh::QueryBlock Layer::spread(const BlockInput& in, LayerScratch& scratch) const {
   for (std::size_t i = 0; i < in.width; ++i) {
     std::copy_n(in.xt + i * in.lanes, in.lanes, scratch.query.data() + in.columns[i] * in.lanes);
@@ -200,8 +202,8 @@ lsh::QueryBlock Layer::spread(const BlockInput& in, LayerScratch& scratch) const
   return {scratch.query.data(), inputs(), in.lanes, in.samples};
 }
 
-// Copies some of the input's units of `count` rows in fp32, side by side. These begin with a group of pairs
-// (bf16.h).
+// scratch.packed [count x packed_stride] = the weights of rows `ids` for the input units `units`, in fp32.
+// units.first is a multiple of kPairGroup (bf16.h).
 void Layer::pack(const BlockInput& in, Slice units, const std::uint32_t* ids, std::size_t count,
                  LayerScratch& scratch) const {
   const std::span<const std::uint32_t> columns =
@@ -251,8 +253,8 @@ void Layer::logits(const BlockInput& in, std::span<const std::uint32_t> active, 
   }
 }
 
-// Some rows at a time become bfloat16 where many samples share them. For a sample alone, bytes meet its
-// rounded input as they are: then their way from memory is what takes time.
+// Many samples: converts kPackedRows rows at a time to bfloat16. A single sample: multiplies the bytes
+// directly, because reading them from memory takes most of the time.
 void Layer::logits_int8(const BlockInput& in, std::span<const std::uint32_t> ids, LayerScratch& scratch,
                         float* z) const {
   const auto& k = kernels::active();
@@ -317,7 +319,7 @@ void Layer::finish_hidden(const BlockInput& in, Slice neurons, LayerBlock& block
                               block.out.data() + neurons.first);
 }
 
-// Of the listed deltas.
+// backward_input() from the gradients that block.sparse lists.
 void Layer::backward_listed(const BlockInput& in, const SliceCell& cell, LayerScratch& scratch,
                             const LayerBlock& block, float* dx, std::size_t ldx) const {
   const auto& k = kernels::active();

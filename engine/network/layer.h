@@ -1,9 +1,9 @@
-// A layer stored by neuron: each neuron's incoming weights are one row. Dense layers compute every neuron;
-// sampled ones an active set for each block, chosen through the layer's hash tables and by chance.
+// A layer stored by neuron: one row of incoming weights per neuron. A dense layer computes every neuron; a
+// sampled layer computes an active set for each block, from hash tables and negative samplers.
 //
-// Here are its parameters and what reads them: the passes of a block, forward and back to the layer's inputs,
-// are const and may run on slices of many blocks at once. What a step changes, and what it remembers, is the
-// business of LayerTraining (layer_training.h). Rehash and rebuild run alone.
+// Layer holds the parameters and computes forward and backward passes. LayerTraining (layer_training.h) holds
+// the state of training. Thread safety: const functions may run on tiles of many blocks at the same time,
+// with one scratch per thread; other functions run alone.
 #pragma once
 
 #include <cstdint>
@@ -24,29 +24,30 @@ namespace slide {
 // Working memory of one thread in one layer.
 struct LayerScratch {
   SamplerScratch sampler;
-  std::vector<float> shift;    // bias + correction of the active neurons
-  AlignedArray<float> packed;  // fp32 rows of the matrix: of bfloat16 ones, or a block's columns of any
+  std::vector<float> shift;    // bias + logQ correction of the active neurons
+  AlignedArray<float> packed;  // weight rows in fp32, copied from bfloat16 or from the columns a block uses
   std::size_t packed_stride = 0;
-  AlignedArray<std::uint32_t> pairs;  // bfloat16 rows of a matrix of bytes
-  AlignedArray<float> rounded;        // the input of a sample alone before such a matrix
+  AlignedArray<std::uint32_t> pairs;  // rows of an int8 matrix in bfloat16
+  AlignedArray<float> rounded;        // input of a single sample, rounded to bfloat16, for an int8 matrix
   TermHits hits;                      // of inference
   TermScratch term;
-  AlignedArray<float> query;  // [inputs x lanes] partial inputs spread out for the hash functions
+  AlignedArray<float> query;  // [inputs x lanes] partial input as dense vectors, for the hash functions
 };
 
 class Layer {
  public:
-  // `frequencies` of the neurons as labels, the first of which is label `first`; empty for hidden layers.
+  // frequencies[n]: training samples with the label of neuron n, which is label first + n; empty for hidden
+  // layers.
   Layer(const LayerShape& shape, std::span<const std::uint32_t> frequencies, std::size_t first = 0);
 
-  // Random weights times init_scale, zero biases. Weights all 0 suit an output layer alone: neurons of a
-  // hidden layer would keep identical neurons.
+  // Random weights times init_scale, zero biases. `item` numbers the random stream. init_scale 0 suits the
+  // output layer only: hidden neurons with equal weights stay equal.
   void initialise(std::uint64_t seed, std::uint64_t item, int threads);
   // Builds the hash tables of every part from the weights (sampled layers with an LSH source). Generation g
   // draws the functions of (seed, g).
   void rebuild_index(std::uint64_t seed, std::uint64_t generation, int threads);
-  // Files rows of a part again that have changed, ascending, by their number in it; without tables nothing
-  // happens.
+  // Moves changed rows of a part to their new buckets. `rows`: ascending, counted from the part's first
+  // neuron. No effect without tables.
   void rehash(std::size_t part, std::span<const std::uint32_t> rows, int threads);
 
   // The term added to the logits of an output layer; nullptr without one.
@@ -59,11 +60,12 @@ class Layer {
   std::size_t inputs() const { return weights_.columns; }
   bool output() const { return shape_.output; }
   const LayerConfig& config() const { return shape_.config; }
-  // Parts that choose active neurons for themselves: one, or of an output layer those of the process.
+  // Number of parts, each with its own active set: one, or the parts of the output layer that this process
+  // holds (network_parts.h).
   std::size_t parts() const { return parts_.size(); }
   bool split() const { return shape_.parts.front().of > 1; }
   Slice neurons(std::size_t part) const { return shape_.parts[part].neurons; }
-  // Number of this one among all parts, here or elsewhere.
+  // Number of a part among those of all processes.
   std::uint32_t number_of(std::size_t part) const { return shape_.parts[part].number; }
   const lsh::NeuronIndex* index(std::size_t part = 0) const { return parts_[part].index.get(); }
   lsh::NeuronIndex* index(std::size_t part = 0) { return parts_[part].index.get(); }
@@ -72,45 +74,46 @@ class Layer {
   const LayerShape& shape() const { return shape_; }
   std::size_t active_limit(const BlockLimits& limits) const { return shape_.active_limit(limits); }
   void reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t shards) const;
-  enum class Use { kPasses, kSelect, kBoth };  // of scratch memory: select() needs some for each neuron
+  // Which functions a scratch is for; select() needs memory for each neuron of the layer.
+  enum class Use { kPasses, kSelect, kBoth };
   LayerScratch make_scratch(const BlockLimits& limits, Use use = Use::kBoth) const;
 
-  // Bytes of a layer of that shape beside its matrices, tables and term; of reserve(); of
-  // make_scratch().
+  // Memory in bytes: of a layer without matrices, tables and term; of reserve(); of make_scratch().
   static double bytes_of(const LayerShape& shape);
   static double block_bytes_of(const LayerShape& shape, const BlockLimits& limits, std::uint32_t shards);
   static double scratch_bytes_of(const LayerShape& shape, const BlockLimits& limits, Use use = Use::kBoth);
 
-  // What a block asks for active neurons with.
+  // The samples of a block, as select() needs them.
   struct Query {
-    std::span<const SparseRow> sparse;                       // features of the samples: for a first layer
-    std::span<const std::span<const std::uint32_t>> labels;  // one a sample; none for hidden layers
-    std::span<const std::span<const std::uint32_t>> left_out = {};  // of each sample, or of none
+    std::span<const SparseRow> sparse;                              // features by sample, for a first layer
+    std::span<const std::span<const std::uint32_t>> labels;         // by sample; empty for hidden layers
+    std::span<const std::span<const std::uint32_t>> left_out = {};  // masked labels by sample, or empty
   };
-  // Chooses the block's active set of a part (in a dense layer: all).
+  // Sets block.set and block.count: the active neurons of a part (in a dense layer: all).
   void select(std::size_t part, const BlockInput& in, const Query& query, Rng rng, LayerScratch& scratch,
               LayerBlock& block) const;
-  // Of a run of slices of the active neurons: block.out_t [count x lanes] = f(bias + w * x) for hidden
-  // layers; for the output the logits, with the active set's corrections added. Different runs may go on at
-  // once.
+  // block.out_t [active x lanes] = f(bias + W x) for a range of slices of the active neurons of a hidden
+  // layer; bias + W x + logQ correction + term for the output layer. Different ranges may run at the same
+  // time.
   void forward(const BlockInput& in, Slice slices, LayerScratch& scratch, LayerBlock& block) const;
-  // z [count x lanes] = bias + w * x for the neurons `active`, no activation: inference. One such matrix
-  // after the other for several blocks, which share the rows' way from memory. Without in.features the term
-  // of a block is left out.
+  // Inference: z [blocks x active x lanes] = bias + W x + term for the neurons `active`, no activation.
+  // Several blocks in one call read each weight row from memory once. A block without in.features gets no
+  // term.
   void score(std::span<const BlockInput> blocks, std::span<const std::uint32_t> active, LayerScratch& scratch,
              float* z) const;
   // Hidden layer with all its neurons active, whatever its kind: inference.
   void forward_all(const BlockInput& in, LayerScratch& scratch, LayerBlock& block) const;
-  // dx [lanes x ldx] = gradient into some of the input units of this block, from `delta_t` [count x lanes].
-  // Of block.sparse, where it is in use, only what it lists is looked at; else the samples are all lanes.
+  // dx [lanes x ldx] = W^T delta for the units and samples of `cell`, from the gradients delta_t [active x
+  // lanes], or from block.sparse where that is in use; without it, cell.samples are all lanes.
   void backward_input(const BlockInput& in, const SliceCell& cell, const float* delta_t,
                       LayerScratch& scratch, const LayerBlock& block, float* dx, std::size_t ldx) const;
-  // Hidden layer: takes block.delta of some of its active neurons through the activation, to block.delta_t.
+  // Hidden layer: block.delta_t [active x lanes] = block.delta [lanes x active] times the derivative of the
+  // activation, for the neurons and samples of `cell`.
   void backward_activation(std::size_t lanes, const SliceCell& cell, LayerBlock& block) const;
 
   Parameters& weights() { return weights_; }
   const Parameters& weights() const { return weights_; }
-  lsh::WeightRows weight_rows(std::size_t first = 0) const;  // those from a row on, for hashing
+  lsh::WeightRows weight_rows(std::size_t first = 0) const;  // rows from `first` on, for hashing
   Parameters& bias() { return bias_; }
   const Parameters& bias() const { return bias_; }
 
@@ -122,11 +125,10 @@ class Layer {
   const std::uint32_t* ids(const LayerBlock& block) const {
     return sampled() ? block.set.ids.data() : identity_.data() + block.first;
   }
-  // z [active x lanes] = scratch.shift + w * x; before bfloat16 weights, x is rounded, but where it is
-  // partial
+  // z [active x lanes] = scratch.shift + W x. x is rounded to bfloat16 for bfloat16 weights, unless partial.
   void logits(const BlockInput& in, std::span<const std::uint32_t> active, LayerScratch& scratch,
               float* z) const;
-  // The same of a matrix of bytes, for all inputs; `shift` and z begin with row ids[0].
+  // The same for int8 weights and an input that is not partial.
   void logits_int8(const BlockInput& in, std::span<const std::uint32_t> ids, LayerScratch& scratch,
                    float* z) const;
   void backward_listed(const BlockInput& in, const SliceCell& cell, LayerScratch& scratch,

@@ -8,12 +8,11 @@ namespace slide {
 
 namespace {
 
-// Prefetches beyond what a core can have under way are dropped, so these are asked for shortly before, a few
-// at a time.
-constexpr std::size_t kStateAhead = 8;     // rows whose optimizer state is prefetched
-constexpr std::size_t kTermAhead = 3;      // and whose term is
-constexpr std::size_t kRowsTogether = 32;  // those of one block share the loads of its inputs
-constexpr std::size_t kDenseRun = 16;      // rows whose biases share a cache line
+// A core drops prefetches beyond its line fill buffers: prefetch a few rows, shortly before use.
+constexpr std::size_t kStateAhead = 8;     // rows ahead, for the optimizer state
+constexpr std::size_t kTermAhead = 3;      // rows ahead, for the term
+constexpr std::size_t kRowsTogether = 32;  // rows per kernel call, which share the loads of a block's input
+constexpr std::size_t kDenseRun = 16;      // rows of a dense layer whose biases share a cache line
 
 using Sources = std::span<const std::uint32_t>;
 
@@ -31,10 +30,10 @@ class ShardUpdate {
         optimizer_(optimizer),
         scratch_(scratch) {}
 
-  // The input of every block is all units of the layer below.
+  // Whether the input of every block is all units of the layer below.
   bool whole() const { return !batch_.inputs.front().partial; }
 
-  // Asks for rows before they are read and written.
+  // Prefetches weights and biases.
   void prefetch_rows(std::span<const std::uint32_t> rows) const {
     for (const std::uint32_t row : rows) {
       weights_.values.prefetch_row(row);
@@ -71,8 +70,8 @@ class ShardUpdate {
   UpdateScratch& scratch_;
 };
 
-// One row whose blocks bring different columns: each block is an update of its own. Without any, the row
-// stays.
+// Updates one row of a layer above a sampled layer: each block has other active inputs, so each is an update
+// of its own, of the columns of these inputs. No effect without sources.
 void ShardUpdate::update_columns(std::uint32_t row, Sources sources) {
   if (sources.empty()) return;
   const auto& k = kernels::active();
@@ -107,8 +106,8 @@ void ShardUpdate::update_term(std::uint32_t row, std::uint32_t source) {
   term_->update(row, match, {delta(at), listed}, step, term_sums_, scratch_.term_gradients);
 }
 
-// scratch.gradient and bias_gradient of `rows` rows from the blocks in sources_of(i), ascending. The blocks
-// are taken one after the other, so that the rows of a block share the loads of its inputs.
+// Adds to scratch.gradient [rows x stride] and bias_gradient [rows] the contributions of the blocks in
+// sources_of(i), in ascending order. One kernel call per block: its rows share the loads of its input.
 template <class SourcesOf>
 void ShardUpdate::sum_gradients(std::size_t rows, SourcesOf&& sources_of) {
   const auto& k = kernels::active();
@@ -133,7 +132,8 @@ void ShardUpdate::sum_gradients(std::size_t rows, SourcesOf&& sources_of) {
   }
 }
 
-// Puts scratch.parts into the order of blocks; ends[b] moves from the start of block b to its end.
+// Counting sort of scratch.parts by block, into scratch.deltas and gradients. On entry ends[b + 1] is the
+// size of block b; on return ends[b] is the end of block b.
 void ShardUpdate::gather_parts() {
   for (std::size_t b = 0; b < batch_.inputs.size(); ++b) scratch_.ends[b + 1] += scratch_.ends[b];
   for (const UpdateScratch::Part& part : scratch_.parts) {
@@ -143,7 +143,7 @@ void ShardUpdate::gather_parts() {
   }
 }
 
-// The same from the listed deltas.
+// The same from sparse deltas.
 template <class SourcesOf>
 void ShardUpdate::sum_sparse_gradients(std::size_t rows, SourcesOf&& sources_of) {
   const auto& k = kernels::active();
@@ -161,8 +161,8 @@ void ShardUpdate::sum_sparse_gradients(std::size_t rows, SourcesOf&& sources_of)
   }
 }
 
-// Up to kRowsTogether whole rows; row i has contributions from the blocks in sources_of(i). One without any
-// stays as it is.
+// Updates up to kRowsTogether whole rows from the blocks in sources_of(i). A row without sources stays as it
+// is.
 template <class SourcesOf>
 void ShardUpdate::update_rows(std::span<const std::uint32_t> rows, SourcesOf&& sources_of) {
   for (const std::uint32_t row : rows.first(std::min(rows.size(), kStateAhead))) prefetch_state(row);
@@ -188,7 +188,7 @@ void ShardUpdate::update_rows(std::span<const std::uint32_t> rows, SourcesOf&& s
   }
 }
 
-// The listed rows of a sampled layer.
+// Updates the touched rows of a shard of a sampled layer.
 void update_listed(const RowGroups& groups, ShardUpdate& update) {
   const auto rows_at = [&](std::size_t first) {
     return groups.rows().subspan(first, std::min(kRowsTogether, groups.size() - first));
@@ -205,7 +205,7 @@ void update_listed(const RowGroups& groups, ShardUpdate& update) {
   }
 }
 
-// `rows`, a shard's run of a dense layer: each has a delta in every block.
+// Updates a shard's range of rows of a dense layer; each has a delta in every block of its part.
 void update_dense(std::span<const std::uint32_t> rows, const LayerBatch& batch, const DeltaPlaces& places,
                   std::vector<std::uint32_t>& sources, ShardUpdate& update) {
   const auto sources_of = [&](std::uint32_t row) -> Sources {
@@ -275,7 +275,7 @@ double LayerTraining::scratch_bytes_of(const LayerShape& shape, const BlockLimit
 }
 
 void LayerTraining::list_touched(std::size_t block_index, LayerBlock& block) const {
-  if (slots_.empty()) return;  // dense: every row is
+  if (slots_.empty()) return;  // a dense layer: all rows count as touched
   block.bins.fill([&](auto&& visit) {
     for (std::size_t a = 0; a < block.count; ++a) {
       if (!block.sparse.leaves_out(a)) visit(block.set.ids[a], places_.source(block_index, a));

@@ -30,7 +30,7 @@ double BlockTargets::weight_of_sample(std::size_t sample) const {
 
 namespace {
 
-// Multiplies the probabilities of samples with what their labels count. `factors`: room for one of each.
+// Multiplies the probabilities of each sample by weight_of_sample(). factors [lanes]: working memory.
 void weigh_by_labels(const BlockTargets& t, Slice samples, float* factors, float* z) {
   if (t.weights.empty()) return;
   for (std::size_t s = samples.first; s < samples.end(); ++s)
@@ -40,14 +40,14 @@ void weigh_by_labels(const BlockTargets& t, Slice samples, float* factors, float
   }
 }
 
-// Takes the targets off the probabilities; clears the lanes of samples without labels.
+// z -= scale * target at the labels; 0 in the lanes of samples without labels.
 void subtract_targets(const BlockTargets& t, Slice samples, float scale, float* z) {
   for (std::size_t s = samples.first; s < samples.end(); ++s) {
-    if (s >= t.samples || t.labels_of(s) == 0) {
+    if (s >= t.samples || t.count_labels(s) == 0) {
       clear_lane(t, {0, t.count}, s, z);
       continue;
     }
-    const float target = scale / static_cast<float>(t.labels_of(s));
+    const float target = scale / static_cast<float>(t.count_labels(s));
     for (const std::uint32_t at : t.set->labels_of(s))
       z[at * t.lanes + s] -= target * static_cast<float>(t.weight_of_label(at));
   }
@@ -63,7 +63,7 @@ void softmax_part(const BlockTargets& t, Slice samples, float scale, float* z, f
   if (t.count == 0 || used == samples.first) return;
   for (std::size_t s = samples.first; s < used; ++s) {
     for (const std::uint32_t at : t.set->labels_of(s))
-      losses[s] -= t.weight_of_label(at) * z[at * t.lanes + s] / double(t.labels_of(s));
+      losses[s] -= t.weight_of_label(at) * z[at * t.lanes + s] / double(t.count_labels(s));
   }
   kernels::active().softmax_lanes(z + samples.first, t.lanes, t.count, samples.count, scale,
                                   log_norm + samples.first);
@@ -72,7 +72,7 @@ void softmax_part(const BlockTargets& t, Slice samples, float scale, float* z, f
 void softmax_join(const BlockTargets& t, Slice samples, float scale, const float* total, float* z,
                   float* log_norm) {
   for (std::size_t s = samples.first; s < samples.end(); ++s)
-    log_norm[s] = s < t.samples ? std::exp(log_norm[s] - total[s]) : 0.0f;  // the part's share
+    log_norm[s] = s < t.samples ? std::exp(log_norm[s] - total[s]) : 0.0f;  // probability of the part
   for (std::size_t a = 0; a < t.count; ++a) {
     for (std::size_t s = samples.first; s < samples.end(); ++s) z[a * t.lanes + s] *= log_norm[s];
   }
@@ -85,7 +85,7 @@ void softmax_loss(const BlockTargets& t, Slice samples, float scale, float* z, f
   softmax_part(t, samples, scale, z, log_norm, losses);
   if (t.count == 0) return;
   for (std::size_t s = samples.first; s < std::min(samples.end(), t.samples); ++s) {
-    if (t.labels_of(s) > 0) losses[s] += t.weight_of_sample(s) * log_norm[s];
+    if (t.count_labels(s) > 0) losses[s] += t.weight_of_sample(s) * log_norm[s];
   }
   weigh_by_labels(t, samples, log_norm, z);
   subtract_targets(t, samples, scale, z);
@@ -132,7 +132,7 @@ double logistic_loss(const BlockTargets& t, Slice neurons, std::span<const std::
   const auto weight_at = [&](std::uint32_t place) {
     return positive_weight * t.weight_of_label(neurons.first + place / t.lanes);
   };
-  // Labels first, on the side: each takes its share as a negative back and adds its own as a positive.
+  // The kernel below counts every neuron as a negative: for a label, subtract that and add its own loss.
   for (const std::uint32_t place : places)
     loss += weight_at(place) * softplus(-double(slice[place])) - softplus(double(slice[place]));
   const auto& k = kernels::active();
@@ -144,6 +144,17 @@ double logistic_loss(const BlockTargets& t, Slice neurons, std::span<const std::
     slice[place] = static_cast<float>(weight_at(place) * scale * (sigma - 1.0));
   }
   return loss;
+}
+
+double local_loss(const LossConfig& config, const BlockTargets& t, Slice neurons,
+                  std::span<const std::uint32_t> places, float scale, float* z) {
+  switch (config.kind) {
+    case LossKind::kSigmoid:
+      return logistic_loss(t, neurons, places, config.positive_weight, scale, z);
+    case LossKind::kSoftmax:
+      break;  // normalised: softmax_loss()
+  }
+  return 0.0;
 }
 
 void weigh(const BlockTargets& t, Slice neurons, Slice samples, std::span<const float> weights, float* z) {

@@ -1,5 +1,5 @@
-// The sizes of a network and of its blocks, as they follow from a configuration and the data: known before
-// there is a network. Pure functions; plain data.
+// Sizes of a network and of its blocks, from configuration and data, without the network itself (memory
+// plan). Pure functions; plain data.
 #pragma once
 
 #include <cstddef>
@@ -12,50 +12,51 @@
 
 namespace slide {
 
-// The largest block a layer must be ready for.
+// Upper bounds of a block in one layer.
 struct BlockLimits {
   std::size_t lanes = 0;
-  std::size_t columns = 0;        // units of the layer's input in one block, 0 = all
-  bool features = false;          // the input is the data itself
-  std::size_t label_entries = 0;  // labels of a block's samples, with repeats
-  bool sparse_deltas = false;     // of an output layer
-  bool left_out = false;          // likewise: samples leave neurons out, as many as they have labels at most
+  std::size_t columns = 0;        // active input units; 0 = all units are active
+  bool features = false;          // the input is sparse features
+  std::size_t label_entries = 0;  // (sample, label) pairs
+  bool sparse_deltas = false;     // output layer: loss.gradient_threshold > 0
+  bool left_out = false;          // output layer: samples mask neurons, at most label_entries
 };
 
-// What a part of a sampled layer chooses its active neurons by: its share of what the layer draws.
+// `layer` with this part's shares of the numbers of negatives and candidates.
 LayerConfig part_config(const LayerConfig& layer, const LayerPart& part);
 
 // A layer stored by neuron.
 struct LayerShape {
   LayerConfig config;
   std::size_t inputs = 0;
-  std::size_t neurons = 0;  // rows, of all parts here
+  std::size_t neurons = 0;  // of the process's parts
   bool output = false;
   Precision precision = Precision::kFp32;
-  std::vector<LayerPart> parts;  // one, or of an output layer those that the process holds
+  std::vector<LayerPart> parts;  // one; of the output layer those of the process
 
   bool sampled() const { return config.kind == LayerKind::kSampled; }
   bool has_tables() const { return sampled() && config.lsh > 0; }
-  std::size_t largest_part() const;  // its neurons
-  // Most neurons of a part that are active in one block of these limits.
+  std::size_t largest_part() const;  // its number of neurons
+  // Max number of active neurons of a part in a block within `limits`.
   std::size_t active_limit(const BlockLimits& limits) const;
 };
 
 struct NetworkShape {
-  std::size_t features = 0;  // the last `dense` of which are dense
-  std::size_t dense = 0;
-  std::optional<LayerConfig> input;  // a dense first layer, stored by feature,
-  std::size_t input_features = 0;    // of which the process holds so many rows
-  std::vector<LayerShape> layers;    // the others
+  std::size_t features = 0;          // with crosses and dense columns
+  std::size_t dense = 0;             // the last features
+  std::optional<LayerConfig> input;  // a dense first layer, stored by feature
+  std::size_t input_features = 0;    // rows of `input` in this process
+  std::vector<LayerShape> layers;    // stored by neuron
   NetworkParts parts;
 
-  // Of blocks of `config.train.block_size` samples within `bounds`, in layer l.
+  // Limits of layer l for blocks of `config.train.block_size` samples within `bounds`.
   BlockLimits limits_of(std::size_t l, const Config& config, const BlockBounds& bounds) const;
 };
-// Of parts that are all here, evenly cut. A last layer of size 0 has a neuron for each label.
+// The shape of a network whose parts, of equal size, are all in this process. A last layer of size 0 gets
+// `labels` neurons.
 NetworkShape network_shape(const Config& config, std::size_t features, std::size_t labels,
                            std::size_t dense = 0);
-// What a process holds of it.
+// The same with the rows of parts.own only.
 NetworkShape network_shape(const Config& config, std::size_t features, const NetworkParts& parts,
                            std::size_t dense = 0);
 

@@ -10,22 +10,23 @@ namespace slide {
 
 namespace {
 
-// Of expected equal cost: one for each of few threads, for more several, because one that is late holds up
-// all of them.
+// Shards have about equal costs. Few threads have one each; more threads have several each, because all wait
+// for the slowest.
 constexpr std::uint32_t kFewThreads = 4, kShardsPerThread = 8, kMaxShards = 256;
-// With so many blocks a thread, or an even number, blocks are the tasks of a pass; else threads share them.
+// With at least this many blocks per thread, or a multiple of the threads, a task of pass() is a whole block;
+// with fewer, threads share the tiles of all blocks.
 constexpr std::size_t kBlocksPerThread = 4;
 
 PartJoin::Shape join_shape(const Config& config, const NetworkShape& network, std::size_t blocks,
                            int threads) {
   return {blocks, config.train.block_size, network.input ? network.input->size : 0,
-          config.loss.kind == LossKind::kSoftmax, threads};
+          is_normalised(config.loss.kind), threads};
 }
 
 }  // namespace
 
 StepShape step_shape(const TrainConfig& config, int threads) {
-  // Where processes share the network, half of the shards at a time.
+  // Where processes share the network, update() runs half of the shards at a time.
   const auto own = static_cast<std::uint32_t>(config.shards > 1 ? 2 * threads : threads);
   return {config.batch_size, own <= kFewThreads ? own : std::min(own * kShardsPerThread, kMaxShards),
           threads};
@@ -190,7 +191,7 @@ const float* delta_of(const Layer& layer, const LayerBlock& at) {
   return layer.output() ? at.out_t.data() : at.delta_t.data();
 }
 
-// Shares `wall` seconds out by what the blocks spent on each phase.
+// Adds `wall` seconds to `phases`, in proportion to the time that the blocks spent on each phase.
 void share_seconds(double wall, std::span<const Block> blocks, PhaseSeconds& phases) {
   PhaseSeconds sum;
   for (const Block& block : blocks) {
@@ -283,7 +284,8 @@ void NetworkTraining::update_input(Network& network, std::uint32_t shard, const 
                  scratch.input);
 }
 
-// The gradient of a group's first activations from what all parts add to it.
+// Gradient of the first layer's activations for a group of blocks: widens the sums over all parts to fp32 and
+// takes them through the activation.
 void NetworkTraining::join_gradient(const Network& network, PartJoin::Group& group, int threads) {
   const InputLayer& layer = *network.input();
   group.gradient.finish();
@@ -304,7 +306,7 @@ void NetworkTraining::join_gradient(const Network& network, PartJoin::Group& gro
 
 void NetworkTraining::update(Network& network, const Optimizer& optimizer, int threads) {
   const bool joined = join_ && input_;
-  // Tasks of a shard; where threads have one each, it stays whole, on the thread that had it before.
+  // Tasks per shard: layers and input layer apart, unless each thread has one shard (the same in every step).
   const std::size_t each = input_ && !joined && shards_ > static_cast<std::uint32_t>(threads) ? 2 : 1;
   const auto update_shards = [&](std::uint32_t first, std::uint32_t end) {
     parallel_for((end - first) * each, threads, [&](std::size_t i, int thread) {
@@ -314,7 +316,7 @@ void NetworkTraining::update(Network& network, const Optimizer& optimizer, int t
     });
   };
   if (!joined) return update_shards(0, shards_);
-  // A group's sums are passed on when others had some time to send theirs.
+  // pass_on() waits for other processes: update rows first.
   const std::span<PartJoin::Group> groups = join_->groups(passed_);
   for (PartJoin::Group& group : groups.first(groups.size() - 1)) group.gradient.pass_on(threads);
   update_shards(0, shards_ / 2);
@@ -345,7 +347,7 @@ void NetworkTraining::rebuild_index(Network& network, std::size_t l, std::uint64
 
 namespace {
 
-// Tables and stale rows of each part, with their length where there are several.
+// Writes the tables and stale rows of each part; in a network of several parts, each with its length.
 void save_tables(const Layer& layer, const LayerTraining& training, ByteWriter& out) {
   const auto save = [&](std::size_t part, ByteWriter& to) {
     layer.index(part)->save(to);

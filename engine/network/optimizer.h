@@ -1,6 +1,8 @@
-// Turns the gradient of a row into new weights. Touched rows only: a row without gradient is never visited.
+// Updates weight rows from their gradients. Sparse updates: rows without a gradient are not visited, so their
+// momentum and decay wait until the next gradient.
 //
-// Immutable during a step, so one Optimizer serves all threads; rows belong to one thread each.
+// Thread safety: update() and update_columns() are const and safe for different rows at the same time; the
+// setters run alone, before a step.
 #pragma once
 
 #include <span>
@@ -11,7 +13,7 @@
 
 namespace slide {
 
-// A matrix with what the optimizer remembers of it.
+// A matrix and its optimizer state.
 struct TrainedMatrix {
   Parameters& values;
   MatrixState& state;
@@ -32,16 +34,16 @@ class Optimizer {
   // cosine.
   double rate_at(std::uint64_t step, std::uint64_t total) const;
   void set_rate(double rate) { rate_ = static_cast<float>(rate); }
-  // What the rounding of bfloat16 rows in this step is drawn from.
+  // Key of the random stream for stochastic rounding of bfloat16 rows in this step.
   void set_noise(std::uint64_t seed, std::uint64_t step) { noise_seed_ = seed, noise_step_ = step; }
-  // The step's rate as a share of the configured one.
+  // The step's learning rate divided by the configured one.
   float progress() const { return rate_ / static_cast<float>(config_.learning_rate); }
 
-  // Updates row r of a matrix from its gradient g[columns]. `decayed` is false for biases. packed: room for
-  // as many values when the matrix is bfloat16.
+  // Updates row r of a matrix from its gradient g [columns]. `decayed`: whether weight decay applies; false
+  // for biases. `packed`: working memory, reserved for the columns of a bfloat16 matrix.
   void update(TrainedMatrix matrix, std::size_t r, const float* g, bool decayed, PackedRow& packed) const;
 
-  // The same for the weights at `columns` (ascending, distinct) only: g[i] is the gradient of columns[i].
+  // The same for the weights at `columns` (ascending, distinct) only, with gradients g [columns.size()].
   void update_columns(TrainedMatrix matrix, std::size_t r, std::span<const std::uint32_t> columns,
                       const float* g, PackedRow& packed) const;
 

@@ -1,7 +1,7 @@
-// What an optimizer remembers from step to step: of a matrix, and of all matrices of a network. It belongs to
-// training; a network that only predicts has none.
+// State of an optimizer between steps (accumulators, moments): of one matrix, and of a network. Exists in
+// training only.
 //
-// Not synchronised: different threads may work on different rows.
+// Thread safety: threads may access different rows at the same time.
 #pragma once
 
 #include <cstdint>
@@ -20,30 +20,30 @@ struct MatrixState {
   // Zeros, for `matrix` under `kind`.
   MatrixState(const Parameters& matrix, OptimizerKind kind);
 
-  std::size_t first_stride = 0;  // adagrad: 1, a number for each row; momentum, adam: that of the matrix
+  std::size_t first_stride = 0;  // adagrad: 1 (one number per row); momentum, adam: stride of the matrix
   std::size_t second_stride = 0;
   bool counts_steps = false;
   AlignedArray<float> first;   // momentum: velocity; adam: m [rows x first_stride]; adagrad: sum of squares
   AlignedArray<float> second;  // adam: v [rows x stride]
   AlignedArray<std::uint32_t> steps;  // adam: updates of each row [rows]
 
-  // Asks for the one number that row r has, before an update.
+  // Prefetches the state of row r where it is one number; longer state streams from memory.
   void prefetch_row(std::size_t r) const {
     if (first_stride == 1) prefetch<Access::kWrite>(first.data() + r);
   }
   std::size_t bytes() const { return first.bytes() + second.bytes() + steps.bytes(); }
-  // Of MatrixState(Parameters(rows, columns), kind).
+  // bytes() of MatrixState(Parameters(rows, columns), kind).
   static std::size_t bytes_of(std::size_t rows, std::size_t columns, OptimizerKind kind);
 };
 
-// A matrix and its state, as a checkpoint holds them. load_matrix() refuses those of another matrix
-// and, by `name` and place, numbers that are not finite.
+// A matrix and its state in a checkpoint. load_matrix() throws InputError for content of another shape and,
+// with `name` and position, for numbers that are not finite.
 void save_matrix(const Parameters& matrix, const MatrixState& state, ByteWriter& out);
 void load_matrix(ByteReader& in, std::string_view name, Parameters& matrix, MatrixState& state);
 
 struct OptimizerState {
   std::vector<MatrixState> matrices;  // in the order of Network::matrices()
-  AlignedArray<float> wide;           // of the wide path's weights: sums of squares, less the 1 they start at
+  AlignedArray<float> wide;           // Adagrad accumulators of the linear term, minus their initial 1
 
   std::size_t bytes() const;
 };

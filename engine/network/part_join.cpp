@@ -11,8 +11,8 @@ namespace slide {
 namespace {
 
 constexpr int kNorms = 0, kLosses = 1, kFirstOfSums = 2;  // channels
-constexpr double kBytes = 2;                              // of a unit
-constexpr double kMinHalved = 8192;                       // bytes; a message of half costs hardly less time
+constexpr double kBytes = 2;                              // of a bfloat16 value
+constexpr double kMinHalved = 8192;  // bytes; halving a smaller message saves hardly any time
 
 }  // namespace
 
@@ -23,8 +23,8 @@ PartJoin::PartJoin(const NetworkParts& parts, const Shape& shape, Cluster* clust
       parts_(parts.count()),
       own_(parts.own),
       cluster_(cluster != nullptr && cluster->size() > 1 ? cluster : nullptr),
-      norms_(shape.softmax ? blocks_ * lanes_ * parts_ : 0),
-      totals_(shape.softmax ? blocks_ * lanes_ : 0) {
+      norms_(shape.normalised_loss ? blocks_ * lanes_ * parts_ : 0),
+      totals_(shape.normalised_loss ? blocks_ * lanes_ : 0) {
   const std::size_t ranks = cluster_ == nullptr ? 1 : static_cast<std::size_t>(cluster_->size());
   rank_ = cluster_ == nullptr ? 0 : static_cast<std::size_t>(cluster_->rank());
   for (std::size_t r = 0; r < ranks; ++r) held_.push_back(parts_of_rank(parts_, r, ranks));
@@ -49,7 +49,7 @@ PartJoin::PartJoin(const NetworkParts& parts, const Shape& shape, Cluster* clust
 
 double PartJoin::bytes_of(const NetworkParts& parts, const Shape& shape) {
   const std::size_t samples = shape.blocks * shape.lanes;
-  double bytes = shape.softmax ? double(samples * (parts.count() + 1)) * sizeof(float) : 0.0;
+  double bytes = shape.normalised_loss ? double(samples * (parts.count() + 1)) * sizeof(float) : 0.0;
   if (shape.hidden == 0) return bytes;
   bytes += double(samples * parts.own.count * kernels::spread_stride(shape.hidden)) * sizeof(float);
   return bytes + 2 * PartSums::bytes_of(parts, shape.blocks, shape.lanes, shape.hidden);

@@ -1,6 +1,9 @@
-// What a step needs besides where the network is in parts (network_parts.h): the sums over parts of hidden
-// units and of their gradients, and under softmax the norm over all of them. Made for a network and a shape
-// of batches at once; belongs to one training.
+// Sums over the parts of a network (network_parts.h) in a step: hidden activations, their gradients,
+// log-norms of a normalised loss, losses. Parts may be in several processes. Built for one network and one
+// shape of batches; allocates nothing later.
+//
+// "Part number p" counts the parts of this process. Thread safety: delta(), norms() and total() may be
+// written and read for different blocks and parts at the same time; other functions are for one thread.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +19,12 @@
 
 namespace slide {
 
-// Summed over samples.
+// Sums over the samples of a step.
 struct StepSums {
   double loss = 0.0;
-  double active = 0.0;    // neurons of the output layer,
-  ActiveSources sources;  // where it is sampled, by source
-  bool stop = false;      // whether a process asked for it before (PartJoin::want_stop)
+  double active = 0.0;    // active neurons of the output layer
+  ActiveSources sources;  // the same by source; 0 in a dense layer
+  bool stop = false;      // whether a process called want_stop()
 };
 
 class PartJoin {
@@ -29,48 +32,49 @@ class PartJoin {
   struct Shape {
     std::size_t blocks = 0, lanes = 0;
     std::size_t hidden = 0;  // units of the first layer, 0 where the output is the first
-    bool softmax = false;
+    bool normalised_loss = false;
     int threads = 1;
   };
-  // `cluster`: of the processes that hold the parts; nullptr where this one holds all.
+  // `cluster`: the processes that hold the parts, or nullptr if this process holds all.
   PartJoin(const NetworkParts& parts, const Shape& shape, Cluster* cluster);
   static double bytes_of(const NetworkParts& parts, const Shape& shape);
 
-  // Sums of a hidden layer, and of the gradient into it, for some blocks of a batch. While those of one group
-  // are under way, another is computed; too little to send is one group.
+  // Sums of the first hidden layer's activations and gradients, for some blocks of a batch. While the sums of
+  // one group are sent, another group is computed; small batches have one group.
   struct Group {
     Slice blocks;
     PartSums hidden, gradient;
-    // Of a batch with so many blocks.
+    // Number of its blocks in a batch of `all` blocks.
     std::size_t used(std::size_t all) const { return std::min(blocks.end(), all) - blocks.first; }
   };
-  // Those with a block, of a batch with so many; none without a hidden layer.
+  // The groups of a batch of `blocks` blocks; none without a hidden layer.
   std::span<Group> groups(std::size_t blocks);
-  // Where the process's part number `part` puts the gradient of a block: [lanes x hidden_stride].
+  // Gradient of a block's hidden activations by one part: [lanes x stride of the hidden layer].
   float* delta(std::size_t block, std::size_t part) {
     return deltas_.data() + (block * own_.count + part) * lanes_ * stride_;
   }
 
-  // Softmax: the process's part number `part` leaves here the norm of each sample of a block over its neurons
-  // (softmax_part); join_norms() then gets those of all parts for some blocks, and fill_total() has total()
-  // be the norm over all.
+  // Normalised loss, log of the sum of exp(z) by sample: norms() [lanes] over the neurons of one part,
+  // written by softmax_part(). join_norms() exchanges them for some blocks (collective). fill_total() then
+  // sets total() [lanes], over all parts, for some samples of a block.
   float* norms(std::size_t block, std::size_t part) { return norms_.data() + norm_at(rank_, block, part); }
   void join_norms(Slice blocks);
   void fill_total(std::size_t block, Slice samples);
   const float* total(std::size_t block) const { return totals_.data() + block * lanes_; }
 
-  // The loss and the active neurons of the process's part number `part`; sends them; and those of all parts.
+  // put() sets the sums of one part, start_sum() sends those of this process (collective), sum() waits and
+  // returns the sums over all parts.
   void put(std::size_t part, const StepSums& own);
   void start_sum();
   StepSums sum();
-  // sum() of the next step tells all processes that this one wants to stop.
+  // Sets StepSums::stop in the next step's sum() of all processes.
   void want_stop() { wants_stop_ = true; }
 
  private:
   std::size_t norm_at(std::size_t rank, std::size_t block, std::size_t part) const {
     return blocks_ * lanes_ * held_[rank].first + (block * held_[rank].count + part) * lanes_;
   }
-  // Sends this process's rows to all and gets theirs; rows_of(rank) are bytes.
+  // Starts an all-gather: rows_of(rank) is the memory, as bytes, of the rows of that rank.
   template <class RowsOf>
   void start_exchange(int channel, const RowsOf& rows_of);
 
@@ -82,7 +86,7 @@ class PartJoin {
   std::vector<Slice> held_;  // parts of each process
   std::vector<Group> groups_;
   AlignedArray<float> deltas_;
-  AlignedArray<float> norms_;   // [rank][block][its part][lane]
+  AlignedArray<float> norms_;   // [rank][block][part of the rank][lane]
   AlignedArray<float> totals_;  // [block][lane]
   struct Sums {
     double loss, active, stop;

@@ -42,7 +42,7 @@ double PartSums::bytes_of(const NetworkParts& parts, std::size_t blocks, std::si
   return double(blocks * lanes) * double(row) * double(parts.own.count + 1 + 2);
 }
 
-// The largest nodes that hold nothing but `parts`.
+// Returns the fewest nodes of the tree that together cover `parts`.
 std::vector<PartSums::Node> PartSums::nodes_of(Slice parts) const {
   std::vector<Node> nodes;
   cover({0, parts_}, parts, nodes);
@@ -59,14 +59,15 @@ void PartSums::cover(Node node, Slice parts, std::vector<Node>& nodes) {
   cover({node.middle(), node.end}, parts, nodes);
 }
 
-// Of a block, those that a process adds up.
+// Returns the samples of a block that a process adds up.
 Slice PartSums::samples_of(std::size_t rank) const {
   const std::size_t ranks = cluster_ == nullptr ? 1 : static_cast<std::size_t>(cluster_->size());
   const std::size_t first = lanes_ * rank / ranks;
   return {first, lanes_ * (rank + 1) / ranks - first};
 }
 
-// scratch[level] = the sum of a node, rounded; leaf(node) is its row where it is had already, else nullptr.
+// scratch[level] = the sum of a node, rounded to bfloat16. leaf(node): its row if known already, else
+// nullptr.
 template <class Leaf>
 void PartSums::add_up(Node node, const Leaf& leaf, Scratch& scratch, std::size_t level) const {
   if (const std::uint32_t* row = leaf(node)) {
@@ -86,7 +87,7 @@ void PartSums::put_sum(Node node, const Leaf& leaf, Scratch& scratch, std::uint3
   kernels::active().narrow_nearest(scratch[0].data(), columns_, sum);
 }
 
-// What the other process `rank` gets of a node.
+// Writes to sent_ the rows of a node for the samples that process `rank` adds up.
 void PartSums::fill_node(std::size_t block, std::size_t node, std::size_t rank, Scratch& scratch) {
   const std::size_t own_nodes = nodes_[rank_].size();
   const Slice samples = samples_of(rank);
@@ -122,7 +123,7 @@ std::span<std::byte> PartSums::bytes(AlignedArray<std::uint32_t>& rows, std::siz
   return std::as_writable_bytes(rows.span().subspan(first * words_, count * words_));
 }
 
-// Nodes of all blocks to those who add them up.
+// Starts sending the nodes of all blocks to the processes that add them up.
 void PartSums::exchange() {
   const std::size_t mine = samples_of(rank_).count, own_nodes = nodes_[rank_].size();
   for (std::size_t r = 0; r < nodes_.size(); ++r) {
@@ -136,7 +137,7 @@ void PartSums::exchange() {
   cluster_->start(channel_, out_, in_);
 }
 
-// Sums of all blocks to those who use them.
+// Starts sending the sums of all blocks to all processes.
 void PartSums::spread() {
   const Slice mine = samples_of(rank_);
   for (std::size_t r = 0; r < nodes_.size(); ++r) {

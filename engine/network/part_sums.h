@@ -1,14 +1,14 @@
-// Sums over the parts of a network (network_parts.h) of a vector for each sample, where processes hold some
-// parts each: the input of a hidden layer whose features are split, and on the way back the gradient of its
-// output.
+// Sums of one vector per sample over the parts of a network (network_parts.h), across processes (an
+// all-reduce): the pre-activations of a hidden layer whose features are divided among parts, and the gradient
+// of its activations.
 //
-// The sum is a tree over the parts, halved again and again, and every node of it is rounded to bfloat16: so
-// the result does not depend on which process adds what, and one node is sent for all parts below it. Each
-// process adds up some samples of each block, of which it gets the nodes of the others, and sends them the
-// sums: of a sample 2 * columns * 2 bytes, less its own share.
+// Sums follow a fixed binary tree over the parts; each node is rounded to bfloat16. So the result does not
+// depend on which process holds which parts. A process sends the largest nodes that its parts fill. Each
+// process adds up a range of the samples of each block (reduce-scatter), then sends the sums to the others
+// (all-gather): at most 4 * columns bytes per sample.
 //
-// Vectors are rows of bfloat16 pairs (kernels/bf16.h). The calls are one thread's, but for partial(), which
-// may be written, and row(), which may be read, from many.
+// Vectors are rows of bfloat16 pairs (kernels/bf16.h). Thread safety: different rows of partial() may be
+// written, and row() read, from several threads; other functions are for one thread.
 #pragma once
 
 #include <cstddef>
@@ -26,22 +26,23 @@ class PartSums {
  public:
   static constexpr int kChannels = 2;
 
-  // Of batches of up to `blocks` blocks of `lanes` samples, with `columns` columns each. `channel`: the first
-  // of kChannels channels of `cluster`, which are this object's own; nullptr where there is one process.
+  // For batches of up to `blocks` blocks of `lanes` samples, and vectors of `columns` values. `cluster`:
+  // nullptr for a single process; this object owns its channels [channel, channel + kChannels).
   PartSums(const NetworkParts& parts, std::size_t blocks, std::size_t lanes, std::size_t columns,
            Cluster* cluster, int channel);
   static double bytes_of(const NetworkParts& parts, std::size_t blocks, std::size_t lanes,
                          std::size_t columns);
 
-  // Working memory for so many threads; start() makes what is missing.
+  // Allocates working memory for `threads` threads; start() does so where it is missing.
   void prepare(int threads);
 
-  // What the process's own part number `part` adds for a sample: to be filled before start().
+  // Contribution of part number `part` of this process for a sample; write it before start().
   std::uint32_t* partial(std::size_t block, std::size_t part, std::size_t sample) {
     return partials_.data() + ((block * own_.count + part) * lanes_ + sample) * words_;
   }
-  // Of the first `blocks` blocks: sends what the other processes add up; waits for theirs, adds and sends the
-  // sums; waits for their sums. What is done in between does not wait for them.
+  // In this order, for the first `blocks` blocks: start() sends nodes; pass_on() waits for those of the
+  // others, adds up and sends sums; finish() waits for the sums of the others. Messages travel between the
+  // calls.
   void start(std::size_t blocks, int threads);
   void pass_on(int threads);
   void finish();
@@ -56,7 +57,7 @@ class PartSums {
     std::size_t first, end;
     std::size_t middle() const { return first + (end - first + 1) / 2; }
   };
-  // Of one thread: a row for each level of the tree.
+  // Working memory of one thread: a row for each level of the tree.
   using Scratch = std::vector<AlignedArray<float>>;
 
   std::vector<Node> nodes_of(Slice parts) const;
@@ -82,15 +83,16 @@ class PartSums {
   int channel_;
   std::size_t rank_ = 0;
   std::size_t blocks_ = 0;                // of the batch
-  std::vector<Slice> adds_up_;            // [sample] those of its process
-  std::vector<Slice> held_;               // parts of each process
-  std::vector<std::vector<Node>> nodes_;  // which it sends to the others
-  std::vector<std::size_t> received_at_;  // [rank] first row of a block in received_, by sample and node
-  std::size_t received_rows_ = 0;         // of a block
+  std::vector<Slice> adds_up_;            // by sample: the samples that the same process adds up
+  std::vector<Slice> held_;               // by rank: its parts
+  std::vector<std::vector<Node>> nodes_;  // by rank: the nodes that it sends
+  std::vector<std::size_t> received_at_;  // by rank: rows of a block in received_ before its own
+  std::size_t received_rows_ = 0;         // rows of a block in received_
+  // Rows of words_ words:
   AlignedArray<std::uint32_t> partials_;  // [block][own part][lane]
-  AlignedArray<std::uint32_t> sent_;      // [rank][block][own node][its samples]
-  AlignedArray<std::uint32_t> received_;  // [rank][block][its node][own samples]
-  AlignedArray<std::uint32_t> sums_;      // [rank][block][its samples]
+  AlignedArray<std::uint32_t> sent_;      // [rank][block][own node][sample of the rank]
+  AlignedArray<std::uint32_t> received_;  // [rank][block][node of the rank][own sample]
+  AlignedArray<std::uint32_t> sums_;      // [rank][block][sample of the rank]
   std::vector<std::span<const std::byte>> out_;
   std::vector<std::span<std::byte>> in_;
   std::vector<Scratch> scratch_;  // by thread

@@ -1,9 +1,9 @@
-// Which rows of a matrix does a step touch, and what contributes to each row's gradient?
+// The rows of a matrix that a step touches, with the contributions to the gradient of each row.
 //
-// Blocks of samples report contributions (row, source) into RowBins, split by the shard that owns the row,
-// and those to the rows of features, with a value each, into ShardedFeatures (feature_shards.h). Then each
-// shard, on one thread, groups its contributions by row. A row belongs to exactly one shard, so no row has
-// two writers; contributions stay in block order, so sums do not depend on the thread count.
+// In phase A each block lists its contributions by shard: RowBins for a layer stored by neuron,
+// ShardedFeatures (feature_shards.h) for the input layer. In phase B each shard groups its contributions by
+// row, on one thread. A row has one shard, so one writer; contributions keep the order of blocks, so sums do
+// not depend on the number of threads.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@ namespace slide {
 
 struct Contribution {
   std::uint32_t row;
-  std::uint32_t source;  // what the row's gradient is made from; the layer gives it its meaning
+  std::uint32_t source;  // place of the delta in the batch, in a numbering of the layer (DeltaPlaces)
 };
 
-// Contributions of one sample to the rows of neighbouring features, each with a factor of its own.
+// Contributions of one sample to the rows of consecutive features, each with its value.
 struct SamplePart {
   const std::uint32_t* rows;  // [count]
   const float* values;        // [count]
@@ -36,7 +36,7 @@ inline std::uint32_t shard_of(std::uint32_t row, std::uint32_t shards) {
 // One block's contributions to one matrix, ordered by shard. Not thread-safe.
 class RowBins {
  public:
-  // Room for `capacity` contributions; fill() beyond it allocates.
+  // Allocates memory for `capacity` contributions; fill() with more allocates.
   void reserve(std::uint32_t shards, std::size_t capacity) {
     offsets_.assign(shards + 1, 0);
     entries_.reserve(capacity);
@@ -46,7 +46,8 @@ class RowBins {
     return (std::size_t{shards} + 1) * sizeof(std::size_t) + capacity * sizeof(Contribution);
   }
 
-  // for_each(visit) must call visit(row, source) for every contribution, twice the same way.
+  // for_each(visit) calls visit(row, source) for every contribution; fill() calls it twice (counting sort),
+  // so it must repeat the same sequence.
   template <class ForEach>
   void fill(ForEach&& for_each) {
     const auto shards = static_cast<std::uint32_t>(offsets_.size() - 1);
@@ -79,9 +80,9 @@ class RowGroups {
     return 4 * capacity * sizeof(std::uint32_t) + capacity * sizeof(float);
   }
 
-  // Groups the concatenation of `parts`. `slots` has an entry for every row of the matrix, zero before the
-  // first call; shards may share it because each only touches the entries of its own rows. `stamp`, not 0, is
-  // another one whenever one of these rows was there before.
+  // Groups the concatenation of `parts`, O(contributions). `slots` [rows of the matrix]: working memory, 0
+  // before the first call; shards may share it, as each uses the entries of its own rows only. `stamp`: not
+  // 0, and different in every call for the same slots (the number of the step).
   void build(std::span<const std::span<const Contribution>> parts, std::uint64_t* slots, std::uint32_t stamp);
   void build(std::span<const SamplePart> parts, std::uint64_t* slots, std::uint32_t stamp);
 
@@ -91,7 +92,7 @@ class RowGroups {
   std::span<const std::uint32_t> sources(std::size_t group) const {
     return {sources_.data() + offsets_[group], offsets_[group + 1] - offsets_[group]};
   }
-  // The factors beside sources(group), of groups built of SampleParts.
+  // Values of sources(group), for groups of SampleParts.
   const float* values(std::size_t group) const { return values_.data() + offsets_[group]; }
 
  private:

@@ -1,6 +1,6 @@
-// How the work on a block is cut: into slices by its sizes, never by threads. A task does a run of them,
-// writes what no other one writes, and adds up in the order that one task for the whole would take, so that
-// results depend neither on where the cuts are nor on who does what.
+// Slices: fixed ranges of a block's samples, active neurons or units; a tile is computed from one or several.
+// Slices depend on the sizes of the block only, never on the number of threads, and no sum is split between
+// tasks. So results do not depend on the threads. Pure functions.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@ struct Slice {
   std::size_t end() const { return first + count; }
 };
 
-inline constexpr std::size_t kSliceNeurons = 16;  // active: logits, loss, rounding
-inline constexpr std::size_t kSliceColumns = 32;  // of the input of a layer: their gradient
-inline constexpr std::size_t kSliceSamples = 16;  // their first activations; whole registers
+inline constexpr std::size_t kSliceNeurons = 16;  // active neurons: logits, loss, sparsification
+inline constexpr std::size_t kSliceColumns = 32;  // input units of a layer: their gradient
+inline constexpr std::size_t kSliceSamples = 16;  // samples: input layer, normalised loss
 
-// How many slices `whole` is cut into, all but the last of `size`; number i of them; and what some of them
-// cover together.
+// Slices of `size` elements of a range of `whole`, the last one shorter: their number, slice number i, and
+// the elements that the slices [slices.first, slices.end()) cover.
 constexpr std::size_t slices_of(std::size_t whole, std::size_t size) {
   return (whole + size - 1) / size;
 }
@@ -30,12 +30,12 @@ constexpr Slice covered(Slice slices, std::size_t whole, std::size_t size) {
   return {slices.first * size, std::min(slices.count * size, whole - slices.first * size)};
 }
 
-// Some units of some samples.
+// A rectangle of units and samples.
 struct SliceCell {
   Slice units, samples;
 };
 
-// Units and samples cut crosswise, each into about equal runs of slices.
+// A grid of unit_runs x sample_runs rectangles of about equal numbers of slices.
 struct SliceCells {
   std::size_t units, samples, unit_runs, sample_runs;
 

@@ -80,7 +80,7 @@ void SplitStep::softmax_join_tile(const BlockPart& at, Slice samples, std::vecto
   weigh(targets, {0, out.count}, samples, at.block.weights, out.out_t.data());
   if (step_.network.output().number_of(at.part) != 0) return;
   for (std::size_t s = samples.first; s < std::min(samples.end(), targets.samples); ++s) {
-    if (targets.labels_of(s) > 0) out.losses[s] += targets.weight_of_sample(s) * total[s];
+    if (targets.count_labels(s) > 0) out.losses[s] += targets.weight_of_sample(s) * total[s];
   }
 }
 

@@ -1,9 +1,8 @@
-// What phase A needs in addition where the network is in parts (network_parts.h): hidden activations, softmax
-// norms and hidden gradients are sums over the parts, also of other processes. Absent in a network of one
-// part.
+// Phase A of a network in parts (network_parts.h): hidden activations, softmax norms and hidden gradients are
+// sums over the parts, also of other processes. A network of one part has no SplitStep.
 //
-// While the sums of one group of blocks travel, another group is computed. The calls are one thread's; tiles
-// are for any thread.
+// While the sums of one group of blocks are sent, another group is computed. Thread safety: backward_tile()
+// may run on any thread; other functions are for one thread.
 #pragma once
 
 #include <cstddef>
@@ -27,20 +26,20 @@ class SplitStep {
       body(all.over({group.blocks.first, group.used(blocks)}), group);
   }
 
-  // h [lanes x hidden]: starts the sum over parts of what each part's features add; finish_input() takes the
-  // sums through the activation and dropout.
+  // h [lanes x hidden]: start_input() computes the pre-activations by the features of each part and starts
+  // their sum; finish_input() waits for the sums and applies bias, activation and dropout.
   void start_input(const StepSchedule& schedule, PartJoin::Group& group) const;
   void finish_input(const StepSchedule& schedule, PartJoin::Group& group) const;
 
   // Output gradients [active x lanes] by softmax over the active neurons of all parts.
   void softmax(const StepSchedule& schedule) const;
 
-  // dx [lanes x hidden]: what a part of the output layer adds to the hidden gradient, of some units and
-  // samples.
+  // dx [lanes x hidden]: contribution of one part of the output layer to the hidden gradient, for the units
+  // and samples of `cell`.
   void backward_tile(const BlockPart& at, const SliceCell& cell, LayerScratch& scratch,
                      PartJoin::Group& group) const;
 
-  // Takes the sums of the process's parts, and sends them; PartJoin::sum() has those of all.
+  // Sets the sums of a part of this process; starts sending all of them. PartJoin::sum() returns the total.
   void put_sums(std::size_t part, const StepSums& sums) const { join_.put(part, sums); }
   void start_sums() const { join_.start_sum(); }
 

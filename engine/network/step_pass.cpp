@@ -6,8 +6,8 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kSampleRuns =
-    4;  // max runs of samples of a gradient of inputs: each reads all gradients
+// Max tasks that divide the samples of an input gradient, as each of them reads all listed deltas.
+constexpr std::size_t kSampleRuns = 4;
 
 }  // namespace
 
@@ -40,7 +40,7 @@ StepSums StepPass::run(PhaseSeconds& phases) {
   return own;
 }
 
-// Forward and backward of the layers, the first of which has its input.
+// Forward, loss and backward of the layers stored by neuron.
 void StepPass::forward_layers(const Batch& batch, PhaseSeconds& phases, LapClock& clock) {
   phases.forward += clock.lap();
   for (std::size_t l = 0; l < layers_.size(); ++l) {
@@ -49,7 +49,7 @@ void StepPass::forward_layers(const Batch& batch, PhaseSeconds& phases, LapClock
     forward(batch.schedule, l);
     phases.forward += clock.lap();
   }
-  if (step_.softmax()) softmax(batch.schedule);
+  if (step_.normalised_loss()) softmax(batch.schedule);
   phases.forward += clock.lap();
   for (std::size_t l = layers_.size(); l-- > 0;) backward(batch, l);
   phases.backward += clock.lap();
@@ -65,7 +65,7 @@ void StepPass::forward_input() {
     for (std::size_t slice = slices.first; slice < slices.end(); ++slice)
       forward_input_tile(step_, at.block, slice);
   });
-  if (all_.alone()) index_features(all_);  // several threads do so beside the choice of neurons
+  if (all_.alone()) index_features(all_);  // several threads do so in select()
 }
 
 std::size_t StepPass::index_tasks_of(const Block& block) const {
@@ -73,14 +73,14 @@ std::size_t StepPass::index_tasks_of(const Block& block) const {
   return feature_parts(block) + (step_.input != nullptr ? all_.tasks_for(slices) : 0);
 }
 
-// In how many parts the features of a block are indexed for the linear term.
+// Number of ranges in which the features of a block are indexed for the linear term.
 std::size_t StepPass::feature_parts(const Block& block) const {
   if (!step_.network.wide()) return 0;
   if (step_.input == nullptr || block.split || all_.alone()) return 1;
   return std::min<std::size_t>(BlockFeatures::kMaxParts, step_.input->shards().size());
 }
 
-// Needs no activations: the block's features for the linear term, and by shard for the update.
+// Indexes a block's features for the linear term, or by shard for the update.
 void StepPass::index_task(Block& block, std::size_t task) const {
   const std::size_t parts = feature_parts(block);
   if (task < parts) return index_features_tile(step_, block, task, parts);
@@ -90,7 +90,7 @@ void StepPass::index_task(Block& block, std::size_t task) const {
   }
 }
 
-// Before index_task().
+// Call before index_task().
 void StepPass::clear_features(const StepSchedule& schedule) const {
   if (!step_.network.wide()) return;
   for (Block& block : schedule.blocks()) block.features.clear();
@@ -103,7 +103,8 @@ void StepPass::index_features(const StepSchedule& schedule) {
       [&](const BlockPart& at, std::size_t task, ThreadScratch&) { index_task(at.block, task); });
 }
 
-// Tasks that choose the neurons of the first layer are few and long: threads index features beside them.
+// Selects active neurons. These tasks are few and long: for the first layer, other threads index features at
+// the same time.
 void StepPass::select(const Batch& batch, std::size_t l) {
   const StepSchedule& schedule = batch.schedule;
   const Layer& layer = step_.network.layers()[l];
@@ -126,7 +127,7 @@ void StepPass::select(const Batch& batch, std::size_t l) {
 
 void StepPass::forward(const StepSchedule& schedule, std::size_t l) {
   const auto slices = [&](const BlockPart& at) { return at.neuron_slices(l); };
-  const bool local_loss = l == step_.last() && !step_.softmax();
+  const bool local_loss = l == step_.last() && !step_.normalised_loss();
   schedule.each_run(step_.parts_of(l), slices, [&](const BlockPart& at, Slice run, ThreadScratch& scratch) {
     forward_tile(step_, l, at, run, scratch.layers[l]);
     if (!local_loss) return;
@@ -166,8 +167,8 @@ void StepPass::backward(const Batch& batch, std::size_t l) {
     batch.group->gradient.start(blocks, schedule.threads());  // NetworkTraining::update() finishes it
 }
 
-// The tasks of the gradient of a layer's input: runs of slices of units; where these are fewer than the
-// threads need, each of some of the samples too, which only listed gradients can be told apart by.
+// Rectangles (tasks) of the gradient of a layer's input: ranges of units. Where these are fewer than the
+// threads, also ranges of samples, which only sparse deltas allow.
 SliceCells StepPass::cells_of(const BlockPart& at, std::size_t l, std::size_t blocks) const {
   const std::size_t width = step_.network.input_of(l, at.block).width, lanes = at.block.lanes;
   const std::size_t units = slices_of(width, kSliceColumns), samples = slices_of(lanes, kSliceSamples);

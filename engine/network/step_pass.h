@@ -1,14 +1,14 @@
-// Phase A of a step, in order: forward, loss and backward of blocks. The network is const. Threads can have
-// blocks of their own: a pass with one thread takes each block through all its tiles while it is in that
-// core's cache. Where blocks are too few for that, threads share the tiles of all of them:
+// Phase A of a step, in order: forward, loss and backward of blocks. The network is const. With enough
+// blocks, each thread has a pass of its own over one block, which stays in that core's cache. Else the
+// threads share the tiles of all blocks, phase by phase:
 //
-//   first activations                             block x some samples
+//   input layer                                   block x samples
 //   for each layer: active neurons                block
-//     beside the first of them: features by shard block x some samples
-//     and for the linear term                     block x some features
-//                   activations or logits, loss   block x some active neurons
-//   back again:     rows with a gradient          block
-//                   gradients of the input        block x some of its units (x some samples)
+//     at the same time: features by shard         block x samples
+//     and for the linear term                     block x features
+//                   activations or logits, loss   block x active neurons
+//   backward:       rows with a gradient          block
+//                   gradients of the input        block x units (x samples)
 //
 // The arithmetic of a tile is in step_tiles.h, how tiles become tasks in step_schedule.h, and what a network
 // in parts needs in addition in split_step.h. An object serves one step.
@@ -29,17 +29,17 @@ namespace slide {
 
 class StepPass {
  public:
-  // Of the blocks of the schedule, whose rows and labels are filled. `join`: where the network is in parts,
-  // else nullptr.
+  // For the blocks of the schedule, whose rows and labels are filled. `join`: nullptr for a network of one
+  // part.
   StepPass(const StepView& step, const StepSchedule& schedule, std::span<const LayerTraining> layers,
            PartJoin* join);
 
-  // Leaves output gradients and rows with a gradient in the blocks and adds seconds of wall time to `phases`.
-  // Where the network is in parts, sums are this process's own, and PartJoin::sum() has those of all.
+  // Writes output gradients and touched rows into the blocks; adds wall time to `phases`. Returns the sums
+  // over the blocks; {} for a network in parts, where PartJoin::sum() returns them.
   StepSums run(PhaseSeconds& phases);
 
  private:
-  // Blocks that go through a phase together, and of a network in parts their sums on the way.
+  // Blocks that go through a phase together; in a network in parts, with their group.
   struct Batch {
     StepSchedule schedule;
     PartJoin::Group* group = nullptr;
@@ -53,7 +53,7 @@ class StepPass {
   void backward(const Batch& batch, std::size_t l);
   StepSums sums();
 
-  // Tasks that index the features of a block; body of one of them.
+  // Tasks that index the features of a block: their number, ranges for the linear term among them, and one.
   std::size_t index_tasks_of(const Block& block) const;
   std::size_t feature_parts(const Block& block) const;
   void index_task(Block& block, std::size_t task) const;

@@ -1,6 +1,5 @@
-// Cuts phase A of a batch into tasks. A task is a run of neighbouring tiles of one block and part; there are
-// as many as the threads need, and which tiles a task has changes nothing of the result. Plain value, for the
-// thread that starts the tasks.
+// Divides phase A of a batch into tasks. A task is a range of tiles of one block and part; the number of
+// tasks depends on the threads, the result does not. Plain value, for the thread that starts the tasks.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +13,11 @@
 
 namespace slide {
 
-// Working memory of a pass. A choice of active neurons has a counter for each neuron of a layer, so there are
-// only as many as can be in use at once.
+// Working memory of a pass. Layer::select() needs memory for each neuron of a layer: `chosen` has only as
+// many of these as are used at the same time.
 struct PassScratch {
-  std::span<ThreadScratch> threads;  // one for each thread of the pass
-  std::span<ThreadScratch> chosen;   // one for each thread, or for each block where these are fewer
+  std::span<ThreadScratch> threads;  // by thread
+  std::span<ThreadScratch> chosen;   // for select(): by thread, or by block and part where these are fewer
   // For a pass of thread t alone over one block.
   PassScratch alone(std::size_t t) const { return {threads.subspan(t, 1), chosen.subspan(t, 1)}; }
 };
@@ -29,7 +28,7 @@ class StepSchedule {
       : blocks_(blocks),
         scratch_(scratch),
         max_tasks_(alone() ? 1 : slices_of(kTasksPerThread * scratch.threads.size(), blocks.size())) {}
-  // The same of some of the blocks, cut as all of them are.
+  // A schedule of the blocks `some`, with tasks of the same size.
   StepSchedule over(Slice some) const {
     StepSchedule schedule = *this;
     schedule.blocks_ = blocks_.subspan(some.first, some.count);
@@ -39,18 +38,18 @@ class StepSchedule {
   std::span<Block> blocks() const { return blocks_; }
   int threads() const { return static_cast<int>(scratch_.threads.size()); }
   bool alone() const { return scratch_.threads.size() == 1; }
-  // Scratch of a choice of active neurons: one for each task where there are enough, else for each thread.
+  // Scratch for select() in task `task` of `tasks` on `thread`.
   ThreadScratch& chosen(std::size_t task, std::size_t tasks, std::size_t thread) const {
     return scratch_.chosen[tasks <= scratch_.chosen.size() ? task : thread];
   }
 
-  // Number of tasks for `tiles` tiles of a block, and the tiles of one of them.
+  // Number of tasks for `tiles` tiles of a block, and the tiles of task `task`.
   std::size_t tasks_for(std::size_t tiles) const { return std::min(tiles, max_tasks_); }
   Slice tiles_of(std::size_t task, std::size_t tiles) const {
     const std::size_t tasks = tasks_for(tiles), first = tiles * task / tasks;
     return {first, tiles * (task + 1) / tasks - first};
   }
-  // Block number i / parts as its part i % parts.
+  // Part i % parts of block i / parts.
   BlockPart part(std::size_t i, std::size_t parts) const { return {blocks_[i / parts], i % parts}; }
 
   // Calls body(BlockPart, task, ThreadScratch&) for the tasks < tasks_of(BlockPart) of every block, in

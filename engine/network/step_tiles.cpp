@@ -7,18 +7,18 @@ namespace slide {
 
 namespace {
 
-// Number of a block in its batch, and of a part among all parts of the network.
+// Key of a block and part: block number in the batch, part number in the network above bit 32.
 std::uint64_t number_of(const StepView& step, const BlockPart& at) {
   const std::uint64_t part = step.network.output().number_of(at.part);
   return at.block.number + (part << 32);
 }
 
-// Stream of random numbers of a block; `what` tells its uses by several layers apart.
+// Random stream of a block; `what`: number of the use, as layers need streams of their own.
 Rng rng_of(const StepView& step, Purpose purpose, const BlockPart& at, std::size_t what) {
   return {step.network.config().train.seed, purpose, step.key.step, number_of(step, at) * 64 + what};
 }
 
-// Puts kLeftOut in place of the logits of neurons that samples leave out.
+// Replaces the logits of masked neurons by kLeftOut, for a range of slices.
 void mask_tile(const StepView& step, const BlockPart& at, Slice slices) {
   LayerBlock& out = at.at(step.last());
   if (at.block.left_out.empty()) return;
@@ -77,7 +77,7 @@ void select_tile(const StepView& step, std::size_t l, const BlockPart& at, Layer
   layer.select(at.part, step.network.input_of(l, block), query, rng_of(step, Purpose::kSampling, at, l),
                scratch, mine);
   if (!layer.output()) return;
-  if (!step.softmax()) mine.targets.build(targets_of(step, at));
+  if (!step.normalised_loss()) mine.targets.build(targets_of(step, at));
   if (!block.left_out.empty()) mine.left_out.build_left_out(targets_of(step, at));
 }
 
@@ -110,9 +110,8 @@ void loss_tile(const StepView& step, const BlockPart& at, std::size_t slice) {
   LayerBlock& out = at.at(step.last());
   const BlockTargets targets = targets_of(step, at);
   const Slice neurons = slice_of(slice, out.count, kSliceNeurons);
-  out.losses[slice] =
-      logistic_loss(targets, neurons, out.targets.slice(slice), step.network.config().loss.positive_weight,
-                    step.key.scale, out.out_t.data());
+  out.losses[slice] = local_loss(step.network.config().loss, targets, neurons, out.targets.slice(slice),
+                                 step.key.scale, out.out_t.data());
   weigh(targets, neurons, {0, targets.samples}, at.block.weights, out.out_t.data());
 }
 
@@ -153,7 +152,7 @@ void backward_tile(const StepView& step, std::size_t l, const BlockPart& at, con
 
 double loss_of(const StepView& step, const BlockPart& at) {
   const std::vector<double>& losses = at.at(step.last()).losses;
-  const std::size_t count = step.softmax() ? at.block.lanes : at.neuron_slices(step.last());
+  const std::size_t count = step.normalised_loss() ? at.block.lanes : at.neuron_slices(step.last());
   return std::accumulate(losses.begin(), losses.begin() + static_cast<std::ptrdiff_t>(count), 0.0);
 }
 

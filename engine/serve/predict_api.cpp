@@ -285,7 +285,7 @@ PredictAnswer answer_predict(std::string_view body, const ServedModel& model, st
   ask.k = std::min(ask.k, model.model().network.labels());
   const bool reaching = ask.threshold && !ask.has_k;
   if (!reaching) check_size(ask, data.size());
-  const Predictor::Wanted wanted = {ask.k, !ask.logit && needs_log_softmax(model.model().config.loss.kind),
+  const Predictor::Wanted wanted = {ask.k, !ask.logit && is_normalised(model.model().config.loss.kind),
                                     ask.keep_known};
   Predictor::Scratch& scratch = ask.inference == Inference::kLsh ? (*space).lsh : (*space).full;
   Answer answer(model, ask, data, (*space).attribution, held, 2 * body.size() + kRequestBytes);

@@ -28,6 +28,14 @@ std::string quoted(E value) {
   return config::quote(spelling(value));
 }
 
+// All values of an enum as TOML.
+template <class E>
+std::vector<std::string> all_quoted() {
+  std::vector<std::string> all;
+  for (const std::string_view text : spellings_of(E{})) all.push_back(config::quote(std::string(text)));
+  return all;
+}
+
 // In order of what a change is expected to be worth.
 std::vector<SearchKey> all_keys(const Config& start) {
   const std::size_t layers = start.layers.size();
@@ -56,7 +64,7 @@ std::vector<SearchKey> all_keys(const Config& start) {
       {out + "wide_features", {"128", "1024", "8192"}, false, true, {wide}},
       {out + "uniform", {"128", "256", "512", "1024", "2048"}, false, true, {sampled}},
       {out + "lsh", {"64", "256", "512"}, false, true, {sampled}},
-      {"loss.kind", {quoted(LossKind::kSoftmax), quoted(LossKind::kSigmoid)}, true, false, {}},
+      {"loss.kind", all_quoted<LossKind>(), true, false, {}},
       {out + "wide", {"false", "true"}, true, true, {}},
   };
   std::erase_if(keys, [&](const SearchKey& k) {

@@ -112,8 +112,8 @@ class BlockInverse {
   AlignedArray<float> inverse_{kPivots * kPivots};
 };
 
-// Row `item` of X^T W X.
-// Items have the places that `place` says.
+// row[place[i]] += (X^T W X)[item][i] for every item i that shares a user with `item`. O(items of these
+// users).
 void add_common_users(const RidgeUsers& users, const LabelSums& of_item, std::size_t item,
                       std::span<const std::uint32_t> place, float* row) {
   for (const std::uint32_t user : of_item.samples(item)) {
@@ -245,6 +245,7 @@ ItemWeights ridge_of_items(const Dataset& all_users, double penalty, int threads
   });
   const std::vector<double> share = shares_of_mean(std::move(own));
   const double power = -factor_power(all_users);
+  // Diagonal of X^T W X + L (item_ridge.h), then its inverse P, then -P_ij / P_jj over popularity^p.
   for (std::size_t i = 0; i < items; ++i) {
     float& square = matrix[i * stride + i];
     square += std::max(static_cast<float>(penalty * std::pow(share[i], kPenaltyPower)), kMinPenalty * square);

@@ -22,13 +22,13 @@ AlignedArray<T> copy_of(const AlignedArray<T>& array) {
   return copy;
 }
 
-// How a matrix grows.
+// Old ids of a matrix's rows and columns, by new id.
 struct MatrixGrowth {
   IdGrowth rows, columns;
   bool stays() const { return rows.stays() && columns.stays(); }
 };
 
-// The same with feature crosses, which stay behind them.
+// Adds `pairs` feature crosses, whose ids follow those of the features, before and after.
 IdGrowth with_pairs(IdGrowth features, std::size_t pairs) {
   for (std::size_t p = 0; p < pairs; ++p)
     features.was.push_back(static_cast<std::uint32_t>(features.before + p));
@@ -36,7 +36,7 @@ IdGrowth with_pairs(IdGrowth features, std::size_t pairs) {
   return features;
 }
 
-// Of all matrices, in the order of Network::matrices().
+// By matrix, in the order of Network::matrices().
 std::vector<MatrixGrowth> growth_of(const Network& from, const Growth& growth) {
   const IdGrowth inputs = with_pairs(growth.features, crosses_of(from).size());
   const auto same = [](std::size_t count) { return IdGrowth::behind(count, count); };
@@ -54,7 +54,7 @@ std::vector<MatrixGrowth> growth_of(const Network& from, const Growth& growth) {
   return all;
 }
 
-// to[now] = from[before] for what was there.
+// to[new id] = from[old id]; new columns are unchanged.
 void copy_columns(const IdGrowth& columns, const float* from, float* to) {
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if (columns.was[c] != kNewId) to[c] = from[columns.was[c]];
@@ -70,11 +70,11 @@ void copy_rows(const Parameters& from, const MatrixGrowth& growth, int threads, 
     from.load_row(was, before.data());
     to.load_row(r, now.data());
     copy_columns(growth.columns, before.data(), now.data());
-    to.store_row(r, now.data());  // all are bfloat16 as they are
+    to.store_row(r, now.data());  // exact: all values are bfloat16
   });
 }
 
-// The rows of a state with a number for each row, or one for each of its columns.
+// A larger optimizer array. `stride`: 1 for one number per row, else floats per row; 0: the array is unused.
 AlignedArray<float> grown_state(const AlignedArray<float>& from, std::size_t stride_before,
                                 std::size_t stride, const MatrixGrowth& growth) {
   AlignedArray<float> to(growth.rows.size() * stride);
@@ -101,7 +101,7 @@ MatrixState grown_state(const MatrixState& from, const Parameters& matrix, const
   return to;
 }
 
-// First biases of new neurons, and the wide path.
+// Sets the initial biases of new neurons, and the linear term.
 void grow_output(const Network& from, const GrownShape& to, int threads, OptimizerState* state,
                  Network& network) {
   const OutputSamples by =
@@ -111,7 +111,7 @@ void grow_output(const Network& from, const GrownShape& to, int threads, Optimiz
   const OutputStart start =
       output_start(network.config(), scale_of(network), by.samples, more, threads, items);
   const std::vector<std::uint32_t>& was = to.growth.labels.was;
-  if (network.config().loss.kind == LossKind::kSigmoid) {
+  if (starts_at_frequencies(network.config().loss.kind)) {
     for (std::size_t i = 0; i < std::min(was.size(), to.shape.labels); ++i) {
       if (was[i] != kNewId) continue;
       const std::uint32_t with = i < more.labels ? more.label_frequencies[i] : 0;

@@ -1,5 +1,5 @@
-// Larger copies of a network and of its optimizer state, to continue training with new samples while other
-// threads use the network as it was. Pure functions, safe from any thread.
+// Larger copies of a network and its optimizer state, to continue training with new features, labels and
+// samples (warm start). Pure functions, safe from any thread; other threads may use the original meanwhile.
 #pragma once
 
 #include "datasets/dataset.h"
@@ -10,17 +10,17 @@
 
 namespace slide {
 
-// What a network grows to.
+// The shape and data of a larger network.
 struct GrownShape {
-  const DataShape& shape;    // with the frequencies that labels are drawn by: of all samples so far
-  const Growth& growth;      // of features without pairs
-  const TrainingRows& more;  // new samples with the pairs there were, under today's numbers
+  const DataShape& shape;    // label frequencies: of all samples so far, new ones included
+  const Growth& growth;      // old ids of features and labels, by new id; without feature crosses
+  const TrainingRows& more;  // new samples by new ids, with the feature crosses of the old network
 };
 
-// The same parameters, factors and wide path, without tables, and what is new as start_network() has it from
-// the new samples. `config` may differ from the network's in what changes neither sizes nor meaning of the
-// parameters. `state`, what the optimizer remembers of `from`, becomes that of the copy; nullptr where nobody
-// knows. The network must be whole: no process shares it.
+// Returns a copy of `from` with the parameters, idf factors and linear term of its features and labels, and
+// initial values for new ones as start_network() computes them from the new samples. It has no hash tables.
+// `config`: with layers of the same kinds and hidden sizes as the network's. `state`: optimizer state of
+// `from` on entry, of the copy on return; or nullptr. All parts must be in this process.
 Network grown(const Network& from, const Config& config, const GrownShape& to, int threads,
               OptimizerState* state);
 

@@ -14,12 +14,13 @@ namespace slide {
 
 namespace {
 
-// Of users' items, for the first weights and biases: with few, many pairs of items never come apart.
+// Random splits of each user's items into input and target items, for the initial weights and biases. With
+// few of them, many pairs of items are never on different sides.
 constexpr std::size_t kStartDraws = 2;
 
-constexpr std::size_t kCooccurrence = 128;  // that an item is regressed on where there are many
+constexpr std::size_t kCooccurrence = 128;  // items that an item is regressed on in the sparse method
 
-// Where users have few items, those that two items have in common are few, and the penalty is less.
+// The penalty decreases where users have few items: two items then have few users in common.
 ItemWeights item_weights(double penalty, const Dataset& train, std::size_t items, int threads) {
   const double many = std::clamp(items_of_user(train) / kItemsOfUser, 0.01, 1.0);
   const double own = penalty * std::sqrt(many);
@@ -32,7 +33,8 @@ bool regresses_items(const Config& config) {
   return config.data.kind == DataKind::kInteractions && output.wide && output.wide_ridge > 0;
 }
 
-// Of the features of the input layer that each thread updates: where its shards end, or nearly so.
+// Ends of the ranges of features that each thread updates, approximately, so that it also initialises them
+// (first touch by NUMA node).
 std::vector<std::size_t> feature_ends(const Dataset& train, const Network& network, int threads) {
   const auto runs = static_cast<std::uint32_t>(Indices::stretches(threads));
   const FeatureShards owners(train, network.parts().own_features(), network.config().train.batch_size, runs);
@@ -41,17 +43,17 @@ std::vector<std::size_t> feature_ends(const Dataset& train, const Network& netwo
   return ends;
 }
 
-// First biases of a one-vs-all output layer, patterns and first weights of its wide path.
+// Sets the initial biases, and patterns and initial weights of the linear term.
 void start_output(const Dataset& train, const DataShape& shape, int threads, Cluster* cluster,
                   const ItemWeights* items, Network& network) {
   const Config& config = network.config();
   Layer& output = network.output();
-  OutputStart start;  // three numbers from all labels: one process is enough to fit them
+  OutputStart start;  // three numbers for all labels: rank 0 fits them
   if (cluster == nullptr || cluster->rank() == 0)
     start = output_start(config, scale_of(network), train, shape, threads, items);
   if (cluster != nullptr) cluster->broadcast(std::as_writable_bytes(std::span(&start, 1)), 0);
   const Slice own = network.parts().own_neurons();
-  if (config.loss.kind == LossKind::kSigmoid) {
+  if (starts_at_frequencies(config.loss.kind)) {
     for (std::size_t i = own.first; i < std::min(own.end(), shape.label_frequencies.size()); ++i) {
       const double bias = start.offset + start.prior * log_odds(shape.label_frequencies[i], shape.samples);
       *output.bias().row(i - own.first) = static_cast<float>(bias);
@@ -106,7 +108,7 @@ double bytes_of_item_weights(const Config& config, std::size_t items, double pai
 OutputStart output_start(const Config& config, const FeatureScale& scale, const Dataset& train,
                          const DataShape& shape, int threads, const ItemWeights* items) {
   const LayerConfig& layer = config.layers.back();
-  if (layer.wide && layer.wide_fit > 0 && config.loss.kind == LossKind::kSigmoid) {
+  if (layer.wide && layer.wide_fit > 0 && starts_at_frequencies(config.loss.kind)) {
     const bool all = layer.kind == LayerKind::kDense || layer.logq_correction;
     const auto fitted = fit_output_start(train, shape.label_frequencies, scale,
                                          all ? double(shape.labels) : double(layer.uniform),

@@ -55,6 +55,7 @@ class Joiner {
     offsets_.push_back(ids_.size());
   }
 
+  // Moves the result to `to`, and the accumulators to `sums` unless there are none.
   void finish(WidePath::Storage& to, AlignedArray<float>& sums) {
     to.offsets = std::move(offsets_);
     to.features = AlignedArray<std::uint32_t>(ids_.size());

@@ -10,42 +10,13 @@
 #include <vector>
 
 #include "tests/cli/program.h"
+#include "tests/cli/small_config.h"
 
 namespace slide::test {
 
 using Json = nlohmann::ordered_json;
 
-inline constexpr const char* kConfig = R"([train]
-epochs = 2
-batch_size = 32
-block_size = 16
-[optimizer]
-learning_rate = 0.05
-[loss]
-kind = "softmax"
-gradient_threshold = 0
-[neighbours]
-share = 0
-[[layer]]
-size = 16
-[[layer]]
-kind = "sampled"
-lsh = 16
-uniform = 8
-logq_correction = true
-wide = false
-wide_features = 128
-wide_negatives = 0
-wide_rate = 0.1
-wide_scale = 1
-wide_fit = 0
-[layer.hash]
-k = 4
-tables = 8
-range_pow = 4
-rehash_steps = 5
-rebuild_steps = 12
-)";
+inline const std::string kConfig = small_config();
 
 inline std::vector<Json> events_of(const std::string& jsonl) {
   std::vector<Json> events;

@@ -16,40 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kLongConfig = R"([train]
-epochs = 40
-batch_size = 32
-block_size = 16
-checkpoint_every = 7
-[optimizer]
-learning_rate = 0.05
-[loss]
-kind = "softmax"
-gradient_threshold = 0
-[neighbours]
-share = 0
-[[layer]]
-size = 32
-dropout = 0.1
-[[layer]]
-kind = "sampled"
-lsh = 16
-uniform = 8
-logq_correction = true
-wide = true
-wide_features = 128
-wide_negatives = 0
-wide_rate = 0.1
-wide_scale = 1
-wide_fit = 0
-[layer.hash]
-k = 4
-tables = 8
-range_pow = 4
-rehash_steps = 5
-rebuild_steps = 40
-interval_growth = 1.1
-)";
+const std::string kLongConfig =
+    small_config({.train = "epochs = 40\nbatch_size = 32\nblock_size = 16\ncheckpoint_every = 7\n",
+                  .hidden = "size = 32\ndropout = 0.1\n",
+                  .wide = true,
+                  .rehash = "rehash_steps = 5\nrebuild_steps = 40\ninterval_growth = 1.1\n"});
 
 class ResumeTest : public CliTest {
  protected:

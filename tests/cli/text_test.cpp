@@ -5,34 +5,16 @@
 #include <sstream>
 
 #include "tests/cli/program.h"
+#include "tests/cli/small_config.h"
 
 namespace slide::test {
 namespace {
 
-constexpr const char* kConfig = R"([train]
-epochs = 12
-batch_size = 16
-block_size = 16
-[text]
-min_count = 1
-[optimizer]
-learning_rate = 0.05
-[loss]
-kind = "softmax"
-gradient_threshold = 0
-[neighbours]
-share = 0
-[[layer]]
-size = 16
-[[layer]]
-kind = "dense"
-wide = true
-wide_features = 128
-wide_negatives = 0
-wide_rate = 0.1
-wide_scale = 1
-wide_fit = 0
-)";
+const std::string kConfig =
+    small_config({.train = "epochs = 12\nbatch_size = 16\nblock_size = 16\n[text]\nmin_count = 1\n",
+                  .output = "kind = \"dense\"\n",
+                  .wide = true,
+                  .tables = ""});
 
 using Strings = std::vector<std::string>;
 

@@ -175,7 +175,7 @@ void predict(Model& model) {
   options.threads = 1;
   predict_with(model.trained(), options, data, true);
   options.low_latency = true;
-  options.log_softmax = needs_log_softmax(model.config.loss.kind);
+  options.log_softmax = is_normalised(model.config.loss.kind);
   predict_with(model.trained(), options, data, true);
   model.build_tables(1);
   if (model.network.output().index() == nullptr) return;

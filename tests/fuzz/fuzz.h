@@ -4,10 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "datasets/dataset.h"
+#include "datasets/text_model.h"
+#include "datasets/text_source.h"
 #include "engine/base/error.h"
 #include "engine/config/config.h"
 #include "engine/run/model.h"
@@ -38,6 +41,20 @@ template <class Read>
 bool accepted(const Read& read) {
   std::string message;
   return accepted(read, message);
+}
+
+// Calls learn(chunk_bytes) for a text of `text_bytes` as one chunk and as several, and checks that models and
+// messages are equal. Returns the model; nullptr where the text is refused.
+template <class Learn>
+std::shared_ptr<const TextModel> learn_same(std::size_t text_bytes, const Learn& learn) {
+  std::shared_ptr<const TextModel> whole, cut;
+  std::string why_whole, why_cut;
+  accepted([&] { whole = learn(kDefaultChunkBytes); }, why_whole);
+  accepted([&] { cut = learn(1 + text_bytes / 4); }, why_cut);
+  check((whole != nullptr) == (cut != nullptr) && why_whole == why_cut,
+        "chunks are accepted as the whole is");
+  if (whole != nullptr) check(whole->to_bytes() == cut->to_bytes(), "chunks teach what the whole does");
+  return whole;
 }
 
 inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {

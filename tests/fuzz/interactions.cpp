@@ -26,18 +26,6 @@ void read(const TextSource& source, const TextModel& items, ReadOptions options,
   log.rows = sink.take(sizes, options);
 }
 
-// Items and messages are equal for one chunk and for several.
-Learnt learn(const TextSource& source, const ReadOptions& options, const TextOptions& text) {
-  Learnt whole, cut;
-  std::string why_whole, why_cut;
-  accepted([&] { whole = learn_items(source, options, text); }, why_whole);
-  accepted([&] { cut = learn_items(source, options, text, 1 + source.text.size() / 4); }, why_cut);
-  check((whole != nullptr) == (cut != nullptr) && why_whole == why_cut,
-        "chunks are accepted as the whole is");
-  if (whole != nullptr) check(whole->to_bytes() == cut->to_bytes(), "chunks teach what the whole does");
-  return whole;
-}
-
 }  // namespace
 }  // namespace slide::fuzz
 
@@ -55,7 +43,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.normalize = (choice & 8) != 0;
   TextOptions frequent;
   frequent.min_count = 1 + (choice & 3);
-  const Learnt items = learn(source, options, frequent);
+  const Learnt items = learn_same(
+      text.size(), [&](std::size_t chunk) { return learn_items(source, options, frequent, chunk); });
   if (items == nullptr) return 0;
   const Learnt again = TextModel::from_bytes(items->to_bytes(), frequent, "stored");
   check(again->digest() == items->digest(), "stored items are the same");

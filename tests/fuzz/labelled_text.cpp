@@ -37,18 +37,6 @@ Dataset rows_of(const TextSource& source, const TextModel& model, std::size_t ch
   return sink.take(sizes, options);
 }
 
-// Model and messages are equal for one chunk and for several.
-Learnt learn(const TextSource& source, const TextOptions& options) {
-  Learnt whole, cut;
-  std::string why_whole, why_cut;
-  accepted([&] { whole = learn_text(source, options, 1); }, why_whole);
-  accepted([&] { cut = learn_text(source, options, 1, 1 + source.text.size() / 4); }, why_cut);
-  check((whole != nullptr) == (cut != nullptr) && why_whole == why_cut,
-        "chunks are accepted as the whole is");
-  if (whole != nullptr) check(whole->to_bytes() == cut->to_bytes(), "chunks teach what the whole does");
-  return whole;
-}
-
 }  // namespace
 }  // namespace slide::fuzz
 
@@ -59,7 +47,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const TextOptions options = text_options(take_choice(input));
   const std::string text(input);
   const TextSource source{text, "input"};
-  const Learnt model = learn(source, options);
+  const Learnt model =
+      learn_same(text.size(), [&](std::size_t chunk) { return learn_text(source, options, 1, chunk); });
   if (model == nullptr) return 0;
   const Learnt again = TextModel::from_bytes(model->to_bytes(), options, "stored");
   check(again->digest() == model->digest(), "a stored text model is the same");

@@ -15,8 +15,6 @@
 namespace slide::fuzz {
 namespace {
 
-using Learnt = std::shared_ptr<const TextModel>;
-
 ReadOptions read_options(unsigned choice) {
   constexpr DataFormat kFormats[] = {DataFormat::kJsonl, DataFormat::kCsv, DataFormat::kTsv,
                                      DataFormat::kAuto};
@@ -32,20 +30,12 @@ ReadOptions read_options(unsigned choice) {
   return options;
 }
 
-Learnt learn(const TextSource& source, const Table& table, bool skip_bad) {
+std::shared_ptr<const TextModel> learn(const TextSource& source, const Table& table, bool skip_bad) {
   TextOptions words;
   words.min_count = 1;
-  Learnt whole, cut;
-  std::string why_whole, why_cut;
-  const auto learnt = [&](std::size_t chunk) {
+  return learn_same(source.text.size(), [&](std::size_t chunk) {
     return learn_text(source, words, 1, chunk, {skip_bad, &table, ","});
-  };
-  accepted([&] { whole = learnt(kDefaultChunkBytes); }, why_whole);
-  accepted([&] { cut = learnt(1 + source.text.size() / 4); }, why_cut);
-  check((whole != nullptr) == (cut != nullptr) && why_whole == why_cut,
-        "chunks are accepted as the whole is");
-  if (whole != nullptr) check(whole->to_bytes() == cut->to_bytes(), "chunks teach what the whole does");
-  return whole;
+  });
 }
 
 Dataset rows_of(const TextSource& source, const ReadOptions& options, std::size_t chunk_bytes) {

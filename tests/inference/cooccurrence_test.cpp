@@ -53,7 +53,7 @@ TEST(Cooccurrence, RaiseCooccurringLabels) {
   // P(1 | 0) = 8 / 20, P(1 | 2) = 2 / 12, P(1 | 3) = 2 / 14
   ASSERT_EQ(cooccurrence_knn.cooccurrence().of(0).size(), 3U);
   EXPECT_FLOAT_EQ(cooccurrence_knn.cooccurrence().of(0)[0].probability, 8.0f / 20);
-  for (const LossKind loss : {LossKind::kSigmoid, LossKind::kSoftmax}) {
+  for (const LossKind loss : all_losses()) {
     const Probabilities before = {{0, 0.9}, {1, 0.2}, {2, 0.001}, {3, 0.25}, {4, 0.24}};
     std::vector<Prediction> best;
     for (const auto& [label, p] : before) best.push_back({label, static_cast<float>(score_of(loss, p))});
@@ -152,10 +152,8 @@ TEST_P(PropagatedPredictions, AreTheBestAsTheFormulaHasThem) {
   EXPECT_GT(moved, 20U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Losses, PropagatedPredictions,
-                         testing::Values(LossKind::kSigmoid, LossKind::kSoftmax), [](const auto& tested) {
-                           return std::string(tested.param == LossKind::kSoftmax ? "softmax" : "sigmoid");
-                         });
+INSTANTIATE_TEST_SUITE_P(Losses, PropagatedPredictions, testing::ValuesIn(all_losses()),
+                         [](const auto& tested) { return std::string(spelling(tested.param)); });
 
 }  // namespace
 }  // namespace slide::test

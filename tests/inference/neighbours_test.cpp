@@ -283,7 +283,7 @@ class MixedPredictions : public testing::TestWithParam<Case> {
   // By label: the score of the mixed probability.
   Scores expected() {
     const LossKind loss = config_.loss.kind;
-    Scores scores = scores_without(config_, train_, data_, needs_log_softmax(loss));
+    Scores scores = scores_without(config_, train_, data_, is_normalised(loss));
     for (std::size_t i = 0; i < data_.size(); ++i) {
       const Shares votes = naive_votes(config_.neighbours, train_, data_.features(i));
       if (votes.empty()) continue;
@@ -512,7 +512,7 @@ TEST(SureLabels, KeepTheirOrder) {
 }
 
 TEST(ScoreOf, IsTheOtherWayRoundAndFinite) {
-  for (const LossKind loss : {LossKind::kSigmoid, LossKind::kSoftmax}) {
+  for (const LossKind loss : all_losses()) {
     for (const double p : {1e-300, 1e-9, 0.3, 0.999})
       EXPECT_NEAR(probability_of(loss, score_of(loss, p)) / p, 1.0, 1e-12);
     for (const double p : {-1.0, 0.0, 1.0, 1.5})

@@ -151,13 +151,11 @@ class Gradient : public testing::TestWithParam<std::tuple<Shape, LossKind>> {
 };
 
 std::string case_name(const testing::TestParamInfo<std::tuple<Shape, LossKind>>& at) {
-  return std::string(std::get<0>(at.param).name) +
-         (std::get<1>(at.param) == LossKind::kSoftmax ? "Softmax" : "Logistic");
+  return std::string(std::get<0>(at.param).name) + std::string(spelling(std::get<1>(at.param)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Gradient,
-                         testing::Combine(testing::ValuesIn(kShapes),
-                                          testing::Values(LossKind::kSoftmax, LossKind::kSigmoid)),
+                         testing::Combine(testing::ValuesIn(kShapes), testing::ValuesIn(all_losses())),
                          case_name);
 
 TEST_P(Gradient, OfEveryActivation) {
@@ -210,7 +208,7 @@ TEST_P(Gradient, OfSamplesWithoutFeatures) {
 }
 
 TEST(GradientOfSources, FrequencySamplesStandForTheRestWithoutUniformFill) {
-  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+  for (const LossKind loss : all_losses()) {
     for (const std::uint32_t uniform : {0, 2}) {
       Config config = make_config({dense(7, Activation::kTanh), sampled(0, 2, uniform)}, 4, 1);
       config.layers.back().frequency = 4;
@@ -221,7 +219,7 @@ TEST(GradientOfSources, FrequencySamplesStandForTheRestWithoutUniformFill) {
 }
 
 TEST(GradientOfSources, WithoutCorrection) {
-  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+  for (const LossKind loss : all_losses()) {
     Config config = make_config({dense(7, Activation::kTanh), sampled(0, 2, 2)}, 16, 16);
     config.layers.back().logq_correction = false;
     config.loss.kind = loss;
@@ -246,7 +244,7 @@ DataSpec dense_spec(std::uint32_t features, std::uint32_t dense) {
 }
 
 TEST(GradientOfDenseFeatures, WithoutAHiddenLayer) {
-  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+  for (const LossKind loss : all_losses()) {
     for (const LayerConfig& output : {dense(0), sampled(0, 3, 2)}) {
       for (const std::uint32_t block : {1, 16}) {
         Config config = make_config({output}, 2 * block, block);
@@ -258,7 +256,7 @@ TEST(GradientOfDenseFeatures, WithoutAHiddenLayer) {
 }
 
 TEST(GradientOfDenseFeatures, BelowAHiddenLayer) {
-  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+  for (const LossKind loss : all_losses()) {
     for (const std::uint32_t sparse : {0, 30}) {
       for (const std::uint32_t block : {1, 32}) {
         Config config = make_config({dense(9, Activation::kTanh, 0.3), sampled(0, 3, 2)}, 2 * block, block);
@@ -296,11 +294,10 @@ class GradientOfParts : public testing::TestWithParam<PartsCase> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Parts, GradientOfParts,
-                         testing::Combine(testing::Values(2, 3, 5),
-                                          testing::Values(LossKind::kSoftmax, LossKind::kSigmoid)),
+                         testing::Combine(testing::Values(2, 3, 5), testing::ValuesIn(all_losses())),
                          [](const testing::TestParamInfo<PartsCase>& at) {
                            return std::to_string(std::get<0>(at.param)) +
-                                  (std::get<1>(at.param) == LossKind::kSoftmax ? "Softmax" : "Logistic");
+                                  std::string(spelling(std::get<1>(at.param)));
                          });
 
 // Only the norm under softmax is summed over shards: as exact as with one shard.

@@ -321,8 +321,13 @@ class NaiveNetwork {
 
   // Loss of one sample from the logits of all output neurons; delta += d loss / d logit.
   double loss_of(const NaiveBlock& block, std::size_t s, const Vector& logits, Vector* delta) const {
-    return loss_config.kind == LossKind::kSoftmax ? softmax(block, s, logits, delta)
-                                                  : logistic(block, s, logits, delta);
+    switch (loss_config.kind) {
+      case LossKind::kSoftmax:
+        return softmax(block, s, logits, delta);
+      case LossKind::kSigmoid:
+        return logistic(block, s, logits, delta);
+    }
+    return 0.0;
   }
 
   static double correction(const LayerChoice& choice, std::size_t a) {

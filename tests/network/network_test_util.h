@@ -13,6 +13,7 @@
 #include "engine/base/byte_io.h"
 #include "engine/base/rng.h"
 #include "engine/config/config.h"
+#include "engine/config/spellings.h"
 #include "engine/network/network.h"
 #include "engine/network/network_training.h"
 #include "engine/network/optimizer.h"
@@ -117,6 +118,13 @@ inline Dataset make_data(const DataSpec& spec) {
   }
   const Dataset data = with_last_dense({std::move(arrays), spec.features, spec.labels}, spec.dense);
   return spec.label_weights ? data.with_label_weights(random_label_weights(spec)) : data;
+}
+
+// Every value of LossKind.
+inline std::vector<LossKind> all_losses() {
+  std::vector<LossKind> all(spellings_of(LossKind{}).size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<LossKind>(i);
+  return all;
 }
 
 // Softmax over the active neurons, exact gradients, no kNN votes; layers are added later.

@@ -134,7 +134,7 @@ LayerConfig wide_output(std::uint32_t lsh, std::uint32_t uniform) {
 }
 
 TEST(PartSteps, AreThoseOfOnePartWhereAllNeuronsAreActive) {
-  for (const LossKind loss : {LossKind::kSigmoid, LossKind::kSoftmax}) {
+  for (const LossKind loss : all_losses()) {
     for (const LayerConfig& output : {dense(0), sampled(0, 0, 600), wide_output(0, 600)}) {
       Config config = steps_config(1, {output});
       config.loss.kind = loss;
@@ -182,7 +182,7 @@ void expect_same_on_all_ranks(const Config& config, const Dataset& data) {
 
 TEST(PartSteps, AreTheSameHoweverManyProcessesShareThem) {
   const Dataset data = steps_data();
-  for (const LossKind loss : {LossKind::kSigmoid, LossKind::kSoftmax}) {
+  for (const LossKind loss : all_losses()) {
     for (const LayerConfig& output : {dense(0), sampled(0, 20, 12), wide_output(20, 12)}) {
       Config config = steps_config(5, {output});
       config.loss.kind = loss;
@@ -209,7 +209,7 @@ TEST(PartSteps, AreTheSameWithEveryOptimizerAndPrecision) {
 
 TEST(PartSteps, AreTheSameWithRoundedDeltasAndScaledFeatures) {
   const Dataset data = steps_data();
-  for (const LossKind loss : {LossKind::kSigmoid, LossKind::kSoftmax}) {
+  for (const LossKind loss : all_losses()) {
     Config config = steps_config(5, {dense(24), wide_output(20, 12)});
     config.loss.kind = loss;
     config.loss.gradient_threshold = 0.3;

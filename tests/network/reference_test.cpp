@@ -172,7 +172,7 @@ TEST_P(Reference, TenStepsInBf16) {
 
 TEST_P(Reference, TenStepsOfSeveralBlocks) {
   const auto& [structure, kind] = GetParam();
-  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+  for (const LossKind loss : all_losses()) {
     Config config = make_config(structure.layers(), 32, 16);
     config.optimizer = optimizer_config(kind);
     config.loss.kind = loss;
@@ -183,7 +183,7 @@ TEST_P(Reference, TenStepsOfSeveralBlocks) {
 // Half of the gradients are 0: the engine skips them, the naive network multiplies all.
 TEST_P(Reference, TenStepsOfRoundedDeltas) {
   const auto& [structure, kind] = GetParam();
-  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+  for (const LossKind loss : all_losses()) {
     Config config = make_config(structure.layers(), 8, 1);
     config.optimizer = optimizer_config(kind);
     config.loss.kind = loss;
@@ -203,7 +203,7 @@ TEST_P(Reference, TenStepsOfLabelsWithWeights) {
   spec.label_weights = true;
   for (const bool weighted : {false, true}) {
     spec.weighted = weighted;
-    for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+    for (const LossKind loss : all_losses()) {
       Config config = make_config(structure.layers(), 32, 16);
       config.optimizer = optimizer_config(kind);
       config.loss.kind = loss;
@@ -224,7 +224,7 @@ TEST_P(Reference, TenStepsOfSingleSamples) {
 TEST(ReferenceOfParts, TenSteps) {
   for (const OptimizerKind kind :
        {OptimizerKind::kSgd, OptimizerKind::kMomentum, OptimizerKind::kAdagrad, OptimizerKind::kAdam}) {
-    for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+    for (const LossKind loss : all_losses()) {
       for (const double floor : {0.0, 0.9}) {
         for (const LayerConfig& layer : {dense(0), sampled(0, 0, 9), sampled(0, 3, 3)}) {
           SCOPED_TRACE(std::to_string(static_cast<int>(kind)) + " " + std::to_string(floor));

@@ -17,72 +17,21 @@
 #include "engine/run/model_file.h"
 #include "engine/wide/wide_path.h"
 #include "tests/run/file_bytes.h"
+#include "tests/run/tiny_run.h"
 
 namespace slide {
 namespace {
 
 using test::read_bytes;
+using test::tiny_data;
 using test::with_checksum;
 
 namespace fs = std::filesystem;
 
-constexpr const char* kConfig = R"(
-[data]
-crosses = 0
-[train]
-epochs = 4
-batch_size = 16
-block_size = 16
-threads = 1
-[optimizer]
-learning_rate = 0.05
-[loss]
-kind = "softmax"
-gradient_threshold = 0
-[neighbours]
-share = 0
-[[layer]]
-size = 5
-[[layer]]
-kind = "sampled"
-lsh = 4
-uniform = 2
-logq_correction = true
-wide = true
-wide_features = 128
-wide_negatives = 0
-wide_rate = 0.1
-wide_scale = 1
-wide_fit = 0
-[layer.hash]
-k = 3
-tables = 4
-range_pow = 3
-rehash_steps = 2
-rebuild_steps = 3
-)";
-
-Dataset tiny_data(double value = 0.25) {
-  std::string text = "40 12 9\n";
-  for (int i = 0; i < 40; ++i) {
-    const int label = i % 9;
-    text += fmt::format("{} {}:1 {}:0.5 11:{}\n", label, label, label + 1, value * (1 + i % 3));
-  }
-  return parse_dataset(text, "tiny");
-}
-
-class CheckpointTest : public ::testing::Test {
+class CheckpointTest : public test::FolderTest {
  protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / fmt::format("slide-checkpoint-{}", getpid());
-    fs::create_directories(folder_);
-    record_ = {config_, 16, digest_of(data_), std::nullopt, 77};
-  }
-  void TearDown() override {
-    fs::permissions(folder_, fs::perms::owner_all);
-    fs::remove_all(folder_);
-  }
-  std::string path(const char* name = "checkpoint.slide") const { return (folder_ / name).string(); }
+  CheckpointTest() { record_ = {config_, 16, digest_of(data_), std::nullopt, 77}; }
+  std::string path(const char* name = "checkpoint.slide") const { return FolderTest::path(name); }
 
   void run_until(Trainer& trainer, std::uint64_t step) const {
     TrainObserver observer;
@@ -109,9 +58,14 @@ class CheckpointTest : public ::testing::Test {
 
   void expect_any_stop_gives_the_same_model();
 
-  fs::path folder_;
+  static Config config(std::vector<std::string> overrides = {}) {
+    for (const char* own : {"data.crosses=0", "layer.-1.wide=true", "train.epochs=4"})
+      overrides.insert(overrides.begin(), own);
+    return parse_config(test::kTinyConfig, "test", overrides);
+  }
+
   Dataset data_ = tiny_data();
-  Config config_ = parse_config(kConfig, "test");
+  Config config_ = config();
   RunRecord record_;
 };
 
@@ -225,7 +179,7 @@ TEST_F(CheckpointTest, FullDiskLeavesTheOneBefore) {
   EXPECT_THROW(save_checkpoint(path(), record_, trainer), Error);
   setrlimit(RLIMIT_FSIZE, &old);
   EXPECT_TRUE(read_bytes(path()) == before);
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
+  EXPECT_EQ(entries(), 1);
   save_checkpoint(path(), record_, trainer);
   EXPECT_FALSE(read_bytes(path()) == before);
 }
@@ -244,7 +198,7 @@ TEST_F(CheckpointTest, ReadOnlyFolderLeavesTheOneBefore) {
 TEST_F(CheckpointTest, OtherConfigurationsAreNamed) {
   const auto message = [&](const std::vector<std::string>& overrides) {
     try {
-      check_same_config(config_, parse_config(kConfig, "test", overrides), "config.toml");
+      check_same_config(config_, config(overrides), "config.toml");
     } catch (const InputError& error) {
       return std::string(error.what());
     }

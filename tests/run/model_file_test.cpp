@@ -25,58 +25,17 @@
 #include "engine/training/trainer.h"
 #include "engine/wide/wide_path.h"
 #include "tests/run/file_bytes.h"
+#include "tests/run/tiny_run.h"
 
 namespace slide {
 namespace {
 
+using test::kTinyConfig;
 using test::read_bytes;
+using test::tiny_data;
 using test::with_checksum;
 
 namespace fs = std::filesystem;
-
-constexpr const char* kConfig = R"(
-[train]
-epochs = 2
-batch_size = 16
-block_size = 16
-threads = 1
-[optimizer]
-learning_rate = 0.05
-[loss]
-kind = "softmax"
-gradient_threshold = 0
-[neighbours]
-share = 0
-[[layer]]
-size = 5
-[[layer]]
-kind = "sampled"
-lsh = 4
-uniform = 2
-logq_correction = true
-wide = false
-wide_features = 128
-wide_negatives = 0
-wide_rate = 0.1
-wide_scale = 1
-wide_fit = 0
-[layer.hash]
-k = 3
-tables = 4
-range_pow = 3
-rehash_steps = 2
-rebuild_steps = 3
-)";
-
-// 40 samples; sample i has label i mod 9 and features near it.
-Dataset tiny_data() {
-  std::string text = "40 12 9\n";
-  for (int i = 0; i < 40; ++i) {
-    const int label = i % 9;
-    text += fmt::format("{} {}:1 {}:0.5 11:{}\n", label, label, label + 1, 0.25 * (1 + i % 3));
-  }
-  return parse_dataset(text, "tiny");
-}
 
 void write_bytes(const fs::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
@@ -96,21 +55,12 @@ Scores predict(const TrainedNetwork& trained, const Dataset& data, Inference mod
   return scores;
 }
 
-class ModelFileTest : public ::testing::Test {
+class ModelFileTest : public test::FolderTest {
  protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / fmt::format("slide-model-file-{}", getpid());
-    fs::create_directories(folder_);
-  }
-  void TearDown() override {
-    fs::permissions(folder_, fs::perms::owner_all);
-    fs::remove_all(folder_);
-  }
-
-  std::string path() const { return (folder_ / "model.slide").string(); }
+  std::string path() const { return FolderTest::path("model.slide"); }
 
   void train(const std::vector<std::string>& overrides = {}) {
-    config_ = parse_config(kConfig, "test", overrides);
+    config_ = parse_config(kTinyConfig, "test", overrides);
     trainer_ = std::make_unique<Trainer>(fresh_job(config_, data_));
     trainer_->run({});
   }
@@ -135,11 +85,7 @@ class ModelFileTest : public ::testing::Test {
     write_bytes(path(), bytes);
     return refusal();
   }
-  std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
-  }
 
-  fs::path folder_;
   Dataset data_ = tiny_data();
   Config config_;
   std::unique_ptr<Trainer> trainer_;
@@ -272,7 +218,7 @@ TEST_F(ModelFileTest, FactorsThatCannotBeAreFound) {
 
 TEST_F(ModelFileTest, ThePlanOfMemoryCountsFactors) {
   const BlockBounds bounds{320, 16, 500};
-  Config config = parse_config(kConfig, "test");
+  Config config = parse_config(kTinyConfig, "test");
   const MemoryPlan plain = plan_memory(config, 1000, 9, bounds, 1);
   config.data.idf_power = 2.0;
   const MemoryPlan scaled = plan_memory(config, 1000, 9, bounds, 1);
@@ -281,7 +227,7 @@ TEST_F(ModelFileTest, ThePlanOfMemoryCountsFactors) {
 }
 
 TEST_F(ModelFileTest, ThePlanOfMemoryCountsNeighbours) {
-  Config config = parse_config(kConfig, "test");
+  Config config = parse_config(kTinyConfig, "test");
   const BlockBounds bounds = bounds_of(data_, config.train.block_size);
   const auto planned = [&] {
     return plan_memory(config, data_.feature_count(), data_.label_count(), bounds, 1);
@@ -375,7 +321,7 @@ class TextModelFileTest : public ModelFileTest {
   void train_on_text() {
     std::string lines;
     for (int i = 0; i < 40; ++i) lines += fmt::format("__label__l{} word{} other{}\n", i % 9, i % 9, i % 4);
-    config_ = parse_config(kConfig, "test", {"text.min_count=1", "text.hash_buckets=2"});
+    config_ = parse_config(kTinyConfig, "test", {"text.min_count=1", "text.hash_buckets=2"});
     text_ = learn_text(TextSource{lines, "t"}, config_.text, 1);
     ReadOptions options;
     options.text = text_;
@@ -537,7 +483,7 @@ TEST_F(ModelFileTest, SavingTwiceGivesTheSameBytes) {
   const std::string first = read_bytes(path());
   save();
   EXPECT_EQ(first, read_bytes(path()));
-  EXPECT_EQ(files(), 1U);  // no temporary file
+  EXPECT_EQ(entries(), 1);  // no temporary file
 }
 
 TEST_F(ModelFileTest, EveryFlippedByteIsFound) {
@@ -760,7 +706,7 @@ TEST_F(ModelFileTest, FullDiskKeepsTheOldModelAndLeavesNothing) {
   std::signal(SIGXFSZ, handler);
   EXPECT_NE(message.find("cannot be written"), std::string::npos) << message;
   EXPECT_EQ(read_bytes(path()), bytes);
-  EXPECT_EQ(files(), 1U);
+  EXPECT_EQ(entries(), 1);
 }
 
 }  // namespace

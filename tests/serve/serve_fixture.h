@@ -6,42 +6,16 @@
 #include <cmath>
 #include <sstream>
 
+#include "tests/cli/small_config.h"
 #include "tests/serve/client.h"
 
 namespace slide::test {
 
 using Strings = std::vector<std::string>;
 
-inline constexpr const char* kConfig = R"([train]
-epochs = 3
-batch_size = 32
-block_size = 16
-[optimizer]
-learning_rate = 0.05
-[loss]
-kind = "softmax"
-gradient_threshold = 0
-[neighbours]
-share = 0
-[[layer]]
-size = 16
-[[layer]]
-kind = "sampled"
-lsh = 16
-uniform = 8
-logq_correction = true
-wide = true
-wide_features = 128
-wide_negatives = 0
-wide_rate = 0.1
-wide_scale = 1
-wide_fit = 0
-[layer.hash]
-k = 4
-tables = 8
-range_pow = 4
-rehash_steps = 100
-)";
+inline const std::string kConfig = small_config({.train = "epochs = 3\nbatch_size = 32\nblock_size = 16\n",
+                                                 .wide = true,
+                                                 .rehash = "rehash_steps = 100\n"});
 
 inline constexpr const char* kText[][2] = {{"gärten", "roses and tulips"},
                                            {"music", "a violin, a cello and a choir"},

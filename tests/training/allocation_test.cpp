@@ -181,7 +181,7 @@ TEST(Allocation, NoneInParts) {
   const std::vector<std::vector<LayerConfig>> layers = {
       {dense(24, Activation::kRelu, 0.2), sampled(0, 20, 12)}, {dense(24), dense(0)}, {sampled(0, 20, 12)}};
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    for (const LossKind loss : {LossKind::kSigmoid, LossKind::kSoftmax}) {
+    for (const LossKind loss : all_losses()) {
       for (const std::uint32_t threads : {1, 2, 6}) {
         SCOPED_TRACE("shape " + std::to_string(i));
         Config config = allocation_config(layers[i], threads);

@@ -45,7 +45,7 @@ TEST(Determinism, Bf16) {
 }
 
 TEST(Determinism, RoundedDeltas) {
-  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+  for (const LossKind loss : all_losses()) {
     Config config = full_config({dense(37, Activation::kRelu, 0.2), sampled(0, 20, 12)});
     config.loss.kind = loss;
     config.loss.gradient_threshold = 0.2;
@@ -55,7 +55,7 @@ TEST(Determinism, RoundedDeltas) {
 
 // Tiles of samples and neurons: several per block, and some of the last block without samples.
 TEST(Determinism, ManySlicesOfABlock) {
-  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+  for (const LossKind loss : all_losses()) {
     Config config = full_config({dense(37, Activation::kRelu, 0.2), sampled(0, 20, 12)});
     config.loss.kind = loss;
     config.layers.back().wide = true;
@@ -68,7 +68,7 @@ TEST(Determinism, ManySlicesOfABlock) {
 }
 
 TEST(Determinism, NetworksInParts) {
-  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+  for (const LossKind loss : all_losses()) {
     Config config = full_config({dense(37, Activation::kRelu, 0.2), sampled(0, 20, 12)});
     config.loss.kind = loss;
     config.layers.back().wide = true;
@@ -81,7 +81,7 @@ TEST(Determinism, NetworksInParts) {
 }
 
 TEST(Determinism, RoundedDeltasAndBf16InParts) {
-  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+  for (const LossKind loss : all_losses()) {
     Config config = full_config({dense(37), sampled(0, 20, 12)});
     config.loss.kind = loss;
     config.loss.gradient_threshold = 0.2;

@@ -54,7 +54,7 @@ TEST(Interactions, UsersOfOneItemAreSkipped) {
 
 TEST(Interactions, AreTheSameOnAnyNumberOfThreads) {
   const Dataset users = grouped_users(200);
-  for (const LossKind loss : {LossKind::kSigmoid, LossKind::kSoftmax}) {
+  for (const LossKind loss : all_losses()) {
     Config config = items_config(loss);
     config.train.threads = 1;
     const Trace one = train(config, users);

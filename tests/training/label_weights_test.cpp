@@ -14,7 +14,7 @@ namespace {
 
 std::vector<Config> weighed_configs() {
   std::vector<Config> configs;
-  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+  for (const LossKind loss : all_losses()) {
     for (const std::uint32_t shards : {1, 5}) {
       Config config = full_config({dense(37, Activation::kRelu, 0.2), sampled(0, 20, 12)});
       config.loss.kind = loss;
@@ -73,7 +73,7 @@ TEST(LabelWeights, OfANegativePowerFavourRareLabels) {
     samples.push_back({{{group, 1.0F}}, {group * 2 + (i / 4 % 10 == 0 ? 1 : 0)}});
   }
   const Dataset data = dataset_of(samples, 4, 8);
-  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+  for (const LossKind loss : all_losses()) {
     std::vector<double> odds;  // of the rare label against the frequent one
     for (const double power : {0.5, 0.0, -0.5, -1.0}) {
       Config config = make_config({dense(8), dense(0)}, 32, 16);

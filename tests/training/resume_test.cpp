@@ -10,29 +10,21 @@
 #include "engine/base/error.h"
 #include "engine/features/feature_transform.h"
 #include "engine/training/trainer.h"
-#include "tests/network/network_test_util.h"
+#include "tests/training/training_trace.h"
 
 namespace slide::test {
 namespace {
 
 Dataset data() {
-  DataSpec spec;
-  spec.samples = 230, spec.features = 120, spec.labels = 90, spec.entries = 8, spec.unlabelled = 11;
+  DataSpec spec = wide_data();
+  spec.unlabelled = 11;
   return make_data(spec);
 }
 
+// Buckets overflow.
 Config config_of(std::vector<LayerConfig> layers) {
-  Config config = make_config(std::move(layers), 64, 16);
-  for (LayerConfig& layer : config.layers) {
-    layer.hash.k = 3;
-    layer.hash.range_pow = 3;
-    layer.hash.bucket_capacity = 5;
-    layer.hash.rehash_steps = 2;
-    layer.hash.rebuild_steps = 5;
-    layer.hash.interval_growth = 1.2;
-  }
-  config.train.epochs = 3;
-  config.train.threads = 2;
+  Config config = full_config(std::move(layers));
+  for (LayerConfig& layer : config.layers) layer.hash.bucket_capacity = 5;
   return config;
 }
 
@@ -128,7 +120,7 @@ TEST(Resume, RoundedDeltas) {
 }
 
 TEST(Resume, NetworksInParts) {
-  for (const LossKind loss : {LossKind::kSigmoid, LossKind::kSoftmax}) {
+  for (const LossKind loss : all_losses()) {
     Config config = config_of({dense(18, Activation::kRelu, 0.2), sampled(0, 20, 12)});
     config.train.shards = 3;
     config.loss.kind = loss;

@@ -15,7 +15,7 @@ namespace {
 TEST(Training, BiasesOfOneVsAllStartAtAShareOfTheLabelsLogOdds) {
   const Dataset data = make_data(wide_data());
   Config config = full_config({dense(8), sampled(0, 20, 12)});
-  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+  for (const LossKind loss : all_losses()) {
     config.loss.kind = loss;
     config.loss.prior = 0.25;
     const Trainer trainer(fresh_job(config, data));
@@ -31,7 +31,7 @@ TEST(Training, BiasesOfOneVsAllStartAtAShareOfTheLabelsLogOdds) {
 
 TEST(Training, TheLossFalls) {
   const Dataset data = make_data(wide_data());
-  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+  for (const LossKind loss : all_losses()) {
     Config config = full_config({dense(32), sampled(0, 20, 12)});
     config.loss.kind = loss;
     config.train.epochs = 12;
@@ -313,7 +313,7 @@ TEST(Training, TellsOfTheTablesOfAllParts) {
 
 TEST(Training, LearnsInPartsAsInOne) {
   const Dataset data = make_data(wide_data());
-  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSigmoid}) {
+  for (const LossKind loss : all_losses()) {
     Config config = full_config({dense(32), sampled(0, 30, 30)});
     config.loss.kind = loss;
     config.train.epochs = 12;
