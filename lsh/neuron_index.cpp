@@ -17,7 +17,10 @@ namespace slide::lsh {
 
 namespace {
 constexpr std::uint32_t kFixedTables = 32;  // of fixed()
-constexpr std::size_t kLongPart = 48;       // of fixed(): one neuron in 48 is among the longest rows
+// One of kLongPart neurons is among the longest; of small layers one of kLongPartOfFew, up to kFewLong.
+constexpr std::size_t kLongPart = 48, kLongPartOfFew = 8, kFewLong = 8192;
+constexpr std::size_t kFewNeurons = 4096;  // below: none is
+constexpr double kBucketBytes = 16;        // header of a bucket
 
 constexpr std::size_t kTaskRows = 256;   // rows of a task
 constexpr std::size_t kSlabRows = 8192;  // rows hashed, then moved; bounds the memory of a rehash
@@ -126,14 +129,27 @@ void NeuronIndex::rebuild(const WeightRows& weights, std::uint64_t generation, i
   parts_->tables.insert_all(threads);
 }
 
+namespace {
+
 // So many rows are always scored that the others need no padding to a common norm.
-NeuronIndex NeuronIndex::fixed(const WeightRows& weights, std::size_t neurons, std::size_t dim,
-                               std::uint64_t seed, int threads) {
+std::size_t fixed_long_rows(std::size_t neurons) {
+  if (neurons < kFewNeurons) return 0;
+  return std::max(neurons / kLongPart, std::min(neurons / kLongPartOfFew, kFewLong));
+}
+
+HashConfig fixed_config(std::size_t neurons) {
   HashConfig config;
   config.tables = kFixedTables;
   config.asymmetric = false;
   config.k = bits_of_small_buckets(neurons);
-  NeuronIndex index(config, neurons, dim, seed, neurons < kFewNeurons ? 0 : neurons / kLongPart);
+  return config;
+}
+
+}  // namespace
+
+NeuronIndex NeuronIndex::fixed(const WeightRows& weights, std::size_t neurons, std::size_t dim,
+                               std::uint64_t seed, int threads) {
+  NeuronIndex index(fixed_config(neurons), neurons, dim, seed, fixed_long_rows(neurons));
   Parts& p = *index.parts_;
   p.hash_all(weights, 1, threads);
   p.tables.insert_fixed(threads);
@@ -233,6 +249,14 @@ double NeuronIndex::bytes_of(const HashConfig& settings, std::size_t neurons, st
   if (config.candidates == CandidatePolicy::kSearch)
     bytes += LongRows::bytes_of(neurons, LongRows::kInTraining) + slab * sizeof(float);
   return bytes;
+}
+
+double NeuronIndex::fixed_bytes_of(std::size_t neurons, std::size_t dim) {
+  const HashConfig config = sized_for(fixed_config(neurons), neurons);
+  const double entries = double(config.tables) * double(neurons) * sizeof(std::uint32_t);
+  return 2 * entries + double(config.tables) * double(std::size_t{1} << config.range_pow) * kBucketBytes +
+         function_bytes(config, dim) + RowFrame::bytes_of(dim, neurons) +
+         LongRows::bytes_of(neurons, fixed_long_rows(neurons));
 }
 
 double NeuronIndex::scratch_bytes_of(const HashConfig& settings, std::size_t neurons, std::size_t dim,

@@ -26,7 +26,8 @@ class NeuronIndex {
   // For `neurons` rows of `dim` weights. Throws InputError when k * bits > range_pow or a size is impossible.
   NeuronIndex(const HashConfig& config, std::size_t neurons, std::size_t dim, std::uint64_t seed);
   // The index of a trained layer, for project() and find() alone, in the least memory: 32 tables by the
-  // search policy, and one neuron in 48 among longest() (Norm-Ranging LSH), none below 4,096 neurons.
+  // search policy, and among longest() (Norm-Ranging LSH) one neuron in 8, up to 8,192 and at least one in
+  // 48; none below 4,096 neurons.
   static NeuronIndex fixed(const WeightRows& weights, std::size_t neurons, std::size_t dim,
                            std::uint64_t seed, int threads);
   ~NeuronIndex();
@@ -75,6 +76,8 @@ class NeuronIndex {
   std::size_t bytes() const;         // tables, fingerprints and hash functions
   // Expected bytes() of an index with all rows inserted, and of its make_scratch().
   static double bytes_of(const HashConfig& config, std::size_t neurons, std::size_t dim);
+  // Expected most that fixed() takes while it makes an index: fingerprints beside the tables.
+  static double fixed_bytes_of(std::size_t neurons, std::size_t dim);
   static double scratch_bytes_of(const HashConfig& config, std::size_t neurons, std::size_t dim,
                                  std::size_t lanes, std::size_t wanted = 0);
   Occupancy occupancy() const;

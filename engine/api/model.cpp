@@ -20,6 +20,7 @@ namespace {
 InferenceOptions options_of(const EvalConfig& config, Inference wanted, int threads) {
   InferenceOptions options;
   options.mode = config.inference;
+  if (wanted == Inference::kAuto) options.mode = slide::Inference::kAuto;
   if (wanted == Inference::kFull) options.mode = slide::Inference::kFull;
   if (wanted == Inference::kLsh) options.mode = slide::Inference::kLsh;
   options.candidates = config.candidates;

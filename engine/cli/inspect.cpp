@@ -20,7 +20,9 @@
 #include "engine/cli/source.h"
 #include "engine/cli/text.h"
 #include "engine/cli/warnings.h"
+#include "engine/config/spellings.h"
 #include "engine/features/training_rows.h"
+#include "engine/inference/auto_inference.h"
 #include "engine/run/data_look.h"
 #include "engine/run/model_file.h"
 #include "engine/run/require_memory.h"
@@ -102,6 +104,9 @@ void print_memory(const Config& config, const MemoryPlan& plan, int threads, boo
   print("training           {} beside the data\n", memory_text(plan.training()));
   print("inference          {}, with tables {}\n", memory_text(plan.weights() + plan.neighbours),
         memory_text(plan.weights() + plan.neighbours + plan.tables()));
+  const Inference mode = config.eval.inference, used = resolved_inference(config, plan.layers.back().neurons);
+  print("eval.inference     {}{}\n", spelling(mode),
+        mode == Inference::kAuto ? fmt::format(": {} for so many labels", spelling(used)) : "");
 }
 
 // A line for each size of bucket, with a bar of its share of the buckets.

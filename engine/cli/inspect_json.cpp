@@ -4,6 +4,7 @@
 
 #include "engine/cli/convert_model.h"
 #include "engine/config/spellings.h"
+#include "engine/inference/auto_inference.h"
 #include "engine/run/label_view.h"
 
 namespace slide::cli {
@@ -47,7 +48,10 @@ Json json_of(const Config& config, const MemoryPlan& plan, bool guessed) {
                        {"inference_bytes", whole_bytes(inference)},
                        {"inference_with_tables_bytes", whole_bytes(inference + plan.tables())},
                        {"guessed", guessed}};
-  return {{"layers", layers}, {"memory", memory}};
+  return {{"layers", layers},
+          {"memory", memory},
+          {"inference", spelling(resolved_inference(config, plan.layers.back().neurons))},
+          {"inference_asked", spelling(config.eval.inference)}};
 }
 
 Json json_of(const Model& model, const std::string& path) {

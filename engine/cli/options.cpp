@@ -134,9 +134,12 @@ CLI::Option* add_train_seed(CLI::App& app, std::optional<std::uint64_t>& seed) {
 }
 
 void add_inference(CLI::App& app, std::optional<Inference>& inference) {
-  add_choice(app, "--inference", "Score all neurons or only LSH candidates; default: the model's", "",
-             inference)
-      ->type_name("full|lsh");
+  add_choice(
+      app, "--inference",
+      "Score all neurons, or only LSH candidates; auto: candidates where they are as good; default: the "
+      "model's",
+      "", inference)
+      ->type_name("auto|full|lsh");
 }
 
 void add_known(CLI::App& app, std::string& file) {

@@ -98,11 +98,11 @@ class Answers {
         threads_(threads),
         labels_(model.network.labels()) {
     const bool log_softmax = !command.logits() && is_normalised(loss_);
+    const std::size_t k = command.reaching() ? labels_ : command.k.value_or(kDefaultK);
     if (cluster.size() > 1) {
-      const std::size_t k = command.reaching() ? labels_ : command.k.value_or(kDefaultK);
       shared_ = make_shared_predictor(model, cluster, threads_, k, log_softmax, by_row);
     } else {
-      predictor_.emplace(make_predictor(model, threads_, command.k.value_or(kDefaultK), log_softmax, by_row));
+      predictor_.emplace(make_predictor(model, threads_, k, log_softmax, by_row));
     }
   }
 
@@ -169,7 +169,7 @@ class Answers {
       if (rows.size() <= kFewSamples) return predictor_->predict(rows, wanted, scratch_, take);
       predictor_->predict(rows, wanted, threads_scratch_, take);
     };
-    const Predictor::Wanted wanted = {predictor_->options().k, predictor_->options().log_softmax};
+    const Predictor::Wanted wanted = {command_.k.value_or(kDefaultK), predictor_->options().log_softmax};
     if (!command_.reaching()) return call(part, wanted, sink);
     predict_reaching(
         part, wanted, {labels_, 0}, [&](float score) { return command_.reaches(written(score)); }, call,

@@ -19,6 +19,7 @@
 #include "engine/cli/ranks.h"
 #include "engine/cli/text.h"
 #include "engine/cli/warnings.h"
+#include "engine/config/spellings.h"
 #include "engine/run/label_names.h"
 #include "engine/run/model_use.h"
 #include "engine/run/output_files.h"
@@ -68,7 +69,8 @@ Details details_of(const TestCommand& command, const Model& model, const TestRes
 }
 
 Json to_json(const TestResult& result, const Details& details) {
-  Json json = {{"samples", result.samples}, {"seconds", result.seconds}};
+  Json json = {
+      {"samples", result.samples}, {"seconds", result.seconds}, {"inference", spelling(result.inference)}};
   json.update(result.metrics.to_json());
   json.update(coverage_json(details.counts));
   if (!details.intervals.empty()) json["intervals"] = interval_json(details.ratios, details.intervals);

@@ -239,7 +239,10 @@ std::vector<Field> loss_fields(LossConfig& c) {
 std::vector<Field> eval_fields(EvalConfig& c) {
   return {
       {"k", list(c.k, 1, 1000), "The k of P@k, nDCG@k, recall@k and PSP@k, ascending."},
-      {"inference", choice(c.inference), "Rank all neurons, or only the LSH candidates."},
+      {"inference", choice(c.inference),
+       "full: ranks all neurons; lsh: only candidates of hash tables; auto: candidates from 100,000 labels "
+       "on, "
+       "where they are as good."},
       {"candidates", count(c.candidates, 1, 10000000),
        "LSH inference: neurons from the tables scored for a sample at most."},
       {"propensity_a", real(c.propensity_a, closed(0, 10)), "PSP@k: A of the propensity model."},

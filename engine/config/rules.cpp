@@ -191,7 +191,7 @@ MaybeViolation check_layers(const std::vector<LayerConfig>& layers) {
 // training tables.
 MaybeViolation check_inference(const Config& config) {
   const LayerConfig& last = config.layers.back();
-  if (config.eval.inference == Inference::kFull || config.layers.size() > 1 ||
+  if (config.eval.inference != Inference::kLsh || config.layers.size() > 1 ||
       (last.kind == LayerKind::kSampled && last.lsh > 0))
     return {};
   return violation("eval.inference",

@@ -24,7 +24,7 @@ enum class LossKind { kSoftmax, kSigmoid };
 enum class OptimizerKind { kSgd, kMomentum, kAdagrad, kAdam };
 enum class RateSchedule { kConstant, kLinear, kCosine };
 enum class Precision { kFp32, kBf16 };
-enum class Inference { kFull, kLsh };
+enum class Inference { kAuto, kFull, kLsh };
 
 // Validation samples: a share held out of the training samples, or a file.
 struct ValidationSource {
@@ -158,7 +158,7 @@ std::vector<LayerConfig> default_layers(std::size_t count = 2);
 // [eval]
 struct EvalConfig {
   std::vector<std::uint32_t> k = {1, 3, 5};
-  Inference inference = Inference::kFull;
+  Inference inference = Inference::kAuto;
   std::uint32_t candidates = 256;  // lsh inference: max neurons from the tables scored per sample
   double propensity_a = 0.55;      // Jain, Prabhu, Varma 2016, section 4
   double propensity_b = 1.5;

@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
+#include "engine/inference/auto_inference.h"
 #include "engine/inference/batch_bounded_scorer.h"
 #include "engine/inference/candidate_scorer.h"
 #include "engine/inference/cooccurrence.h"
@@ -46,19 +47,41 @@ Predictor::Predictor(const TrainedNetwork& trained, const InferenceOptions& opti
       options_(options),
       cooccurrence_knn_(options.cooccurrence ? knn_with_cooccurrence(trained.neighbours) : nullptr) {
   const Network& network = trained_.network;
-  if (options_.mode == Inference::kLsh && CandidateScorer::asks_training_tables(network) &&
+  const Inference mode = resolved(wanted());
+  if (mode == Inference::kLsh && CandidateScorer::asks_training_tables(network) &&
       network.output().index() == nullptr) {
     fail_input(
         "inference = lsh needs hash tables, but the only layer is not sampled by lsh; use inference = full");
   }
-  if (options_.mode == Inference::kFull) {
+  if (mode == Inference::kFull) {
     choose_full();
   } else if (options_.candidates >= network.labels()) {
     together_ = alone_ = &add<FullScorer>(network);
   } else {
     together_ = alone_ =
         &add<CandidateScorer>(network, options_.candidates, resolve_threads(options_.threads));
+    if (options_.mode == Inference::kAuto) all_neurons_ = std::make_unique<AllNeurons>();
   }
+}
+
+Inference Predictor::resolved(const Wanted& wanted) const {
+  const bool norms = wanted.log_softmax || options_.log_norms != nullptr;
+  const Network& network = trained_.network;
+  return resolved_inference(options_.mode, network.config(), network.parts().neuron_ends.back(),
+                            {wanted.k, options_.candidates, norms});
+}
+
+Inference Predictor::inference(const Wanted& wanted) const {
+  const bool indexed = all_neurons_ != nullptr || options_.mode == Inference::kLsh;
+  if (!indexed || (options_.mode == Inference::kAuto && wanted.exact)) return Inference::kFull;
+  return resolved(wanted);
+}
+
+const Scorer& Predictor::scorer_of(std::size_t lanes, bool exact) const {
+  if (!exact) return lanes == 1 ? *alone_ : *together_;
+  std::call_once(all_neurons_->once,
+                 [&] { all_neurons_->scorer = std::make_unique<FullScorer>(trained_.network); });
+  return *all_neurons_->scorer;
 }
 
 void Predictor::choose_full() {
@@ -131,13 +154,16 @@ std::size_t Predictor::block_lanes() const {
 }
 
 Predictor::Scratch::Work& Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entries,
-                                             Scratch& scratch) const {
-  std::unique_ptr<Scratch::Work>& work = lanes == 1 ? scratch.one : scratch.many;
+                                             bool exact, Scratch& scratch) const {
+  Scratch::Works& works = exact ? scratch.exact : scratch.usual;
+  std::unique_ptr<Scratch::Work>& work = lanes == 1 ? works.one : works.many;
   if (!work) work = std::make_unique<Scratch::Work>();
   const bool more_blocks = work->batch.blocks.size() < blocks;
   work->batch.by_row = options_.by_row;
   work->batch.reserve(trained_, blocks, lanes, entries);
-  if (more_blocks) work->scorer = (lanes == 1 ? alone_ : together_)->make_scratch(blocks, lanes);
+  if (!more_blocks) return *work;
+  work->scorer = &scorer_of(lanes, exact);
+  work->scorer_scratch = work->scorer->make_scratch(blocks, lanes);
   return *work;
 }
 
@@ -166,11 +192,13 @@ void Predictor::predict(const Dataset& data, const Wanted& wanted, std::vector<S
                     entries = options_.by_row ? std::bit_ceil(most) : most;
   if (scratch.size() < threads) scratch.resize(threads);
   if (options_.log_norms != nullptr) options_.log_norms->resize(data.size());
-  for (std::size_t t = 0; t < threads; ++t) reserve(blocks, lanes, entries, scratch[t]);
+  const bool exact = all_neurons_ != nullptr && inference(wanted) == Inference::kFull;
+  std::vector<Scratch::Work*> works;
+  for (std::size_t t = 0; t < threads; ++t)
+    works.push_back(&reserve(blocks, lanes, entries, exact, scratch[t]));
   parallel_for(batches, static_cast<int>(threads), [&](std::size_t p, int thread) {
-    const Scratch& mine = scratch[static_cast<std::size_t>(thread)];
     predict_batch(data, p * size, std::min(data.size(), (p + 1) * size), wanted,
-                  lanes == 1 ? *mine.one : *mine.many, sink);
+                  *works[static_cast<std::size_t>(thread)], sink);
     if (options_.progress) options_.progress(std::min(data.size(), (p + 1) * size) - p * size);
   });
 }
@@ -179,9 +207,10 @@ void Predictor::predict(const Dataset& data, const Wanted& wanted, Scratch& scra
   check(data);
   const bool alone = data.size() == 1 && !options_.by_row;
   const std::size_t lanes = alone ? 1 : block_lanes(), blocks = lanes == 1 ? 1 : PredictionBatch::kMaxBlocks;
+  const bool exact = all_neurons_ != nullptr && inference(wanted) == Inference::kFull;
   // Powers of two, so that growing requests rarely reallocate.
   Scratch::Work& work =
-      reserve(blocks, lanes, std::bit_ceil(most_entries(trained_.network, data, lanes)), scratch);
+      reserve(blocks, lanes, std::bit_ceil(most_entries(trained_.network, data, lanes)), exact, scratch);
   for (std::size_t first = 0; first < data.size(); first += blocks * lanes)
     predict_batch(data, first, std::min(data.size(), first + blocks * lanes), wanted, work, sink);
 }
@@ -197,7 +226,7 @@ void Predictor::predict_batch(const Dataset& data, std::size_t first, std::size_
   std::vector<double>* log_norms = options_.log_norms;
   batch.log_softmax = log_norms != nullptr || (batch.votes ? is_normalised(loss) : wanted.log_softmax);
   batch.begin(trained_.network, data, first, end);
-  (batch.lanes == 1 ? alone_ : together_)->score(batch, *work.scorer);
+  work.scorer->score(batch, *work.scorer_scratch);
   for (std::size_t i = 0; i < batch.samples; ++i) {
     TopK& best = batch.best[i];
     const double log_norm = batch.log_softmax ? batch.log_norm[i] : 0.0;

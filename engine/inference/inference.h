@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -24,7 +25,7 @@ namespace slide {
 
 struct InferenceOptions {
   std::size_t k = 5;
-  Inference mode = Inference::kFull;
+  Inference mode = Inference::kFull;  // kAuto: decided for each call (auto_inference.h)
   // kLsh: max neurons from tables scored per sample, besides the neurons scored for all samples
   std::size_t candidates = 256;
   int threads = 0;
@@ -62,7 +63,8 @@ class Predictor {
  public:
   // Selects the scorers for batches and for single samples. Inference::kLsh: builds the search index of the
   // output layer; where that is the only layer, queries its training hash tables instead (rebuild_index).
-  // Throws InputError where it has none.
+  // Throws InputError where it has none. Inference::kAuto: builds the index where what the options ask for is
+  // answered by it; calls that ask for more are answered by all neurons.
   Predictor(const TrainedNetwork& trained, const InferenceOptions& options);
 
   const InferenceOptions& options() const { return options_; }
@@ -77,11 +79,15 @@ class Predictor {
     friend class Predictor;
     struct Work {
       PredictionBatch batch;
-      std::unique_ptr<Scorer::Scratch> scorer;
+      const Scorer* scorer = nullptr;
+      std::unique_ptr<Scorer::Scratch> scorer_scratch;
       TopK::Scratch top_k;
       std::vector<Prediction> unknown;  // the best items without those of the sample
     };
-    std::unique_ptr<Work> one, many;  // for a single sample; for batches
+    struct Works {
+      std::unique_ptr<Work> one, many;  // for a single sample; for batches
+    };
+    Works usual, exact;  // exact: of calls that kAuto answers by all neurons beside an index
   };
 
   // Calls sink(sample, best) for every row of `data`, concurrently, each sample once. `best` holds at most k
@@ -97,8 +103,12 @@ class Predictor {
     std::size_t k = 5;
     bool log_softmax = false;
     bool keep_known = false;
+    bool exact = false;  // kAuto: by all neurons, whatever else is asked for
   };
   Wanted wanted() const { return {options_.k, options_.log_softmax, options_.keep_known}; }
+
+  // How a call is answered, kFull or kLsh.
+  Inference inference(const Wanted& wanted) const;
 
   // From several threads, what this call asks for.
   void predict(const Dataset& data, const Wanted& wanted, std::vector<Scratch>& scratch,
@@ -109,7 +119,15 @@ class Predictor {
   void predict(const Dataset& data, const Wanted& wanted, Scratch& scratch, const Sink& sink) const;
 
  private:
+  // All neurons, for calls of kAuto beside an index; made by the first of them.
+  struct AllNeurons {
+    std::once_flag once;
+    std::unique_ptr<const Scorer> scorer;
+  };
+
   void choose_full();
+  Inference resolved(const Wanted& wanted) const;
+  const Scorer& scorer_of(std::size_t lanes, bool exact) const;
   template <class Way, class... Args>
   const Way& add(Args&&... args);
   void check(const Dataset& data) const;
@@ -117,7 +135,8 @@ class Predictor {
   std::span<const Prediction> without_known(std::span<const Prediction> best, const SparseRow& row,
                                             std::size_t k, std::vector<Prediction>& unknown) const;
   std::size_t block_lanes() const;
-  Scratch::Work& reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, Scratch& scratch) const;
+  Scratch::Work& reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, bool exact,
+                         Scratch& scratch) const;
   void predict_batch(const Dataset& data, std::size_t first, std::size_t end, const Wanted& wanted,
                      Scratch::Work& work, const Sink& sink) const;
 
@@ -127,7 +146,8 @@ class Predictor {
   std::shared_ptr<const WideBounds> bounds_;            // of the linear term, where scorers use them
   std::vector<std::unique_ptr<const Scorer>> scorers_;  // together_, alone_ and the scorers they use
   const Scorer* together_;
-  const Scorer* alone_;  // for single samples
+  const Scorer* alone_;                      // for single samples
+  std::unique_ptr<AllNeurons> all_neurons_;  // of kAuto with an index, else nullptr
 };
 
 // The best labels of each row of `data` without the labels of `pairs`: predictor.options().k - pairs.most()

@@ -28,7 +28,8 @@ struct ReachingLimits {
 
 // Calls sink(sample, best) for every row of `data`, each once, with all labels that reach the threshold, best
 // first, from as many threads as `call` does. Asks for few labels first, and of samples that have more for
-// eight times as many. Throws InputError where `limits.most` does not suffice.
+// eight times as many, with Inference::kAuto of all neurons. Throws InputError where `limits.most` does not
+// suffice.
 void predict_reaching(const Dataset& data, Predictor::Wanted wanted, const ReachingLimits& limits,
                       const Reaches& reaches, const PredictCall& call, const Predictor::Sink& sink);
 

@@ -14,9 +14,10 @@ namespace {
 
 api::Inference inference_of(const std::string& name) {
   if (name == "configured") return api::Inference::kConfigured;
+  if (name == "auto") return api::Inference::kAuto;
   if (name == "full") return api::Inference::kFull;
   if (name == "lsh") return api::Inference::kLsh;
-  throw InputError("inference = '" + name + "'; want 'configured', 'full' or 'lsh'");
+  throw InputError("inference = '" + name + "'; want 'configured', 'auto', 'full' or 'lsh'");
 }
 
 void def_predict_options(py::module_& module) {

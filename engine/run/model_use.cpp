@@ -7,6 +7,7 @@
 #include "datasets/label_pairs.h"
 #include "engine/base/error.h"
 #include "engine/base/phases.h"
+#include "engine/inference/auto_inference.h"
 #include "engine/run/ranks.h"
 #include "engine/run/run_data.h"
 
@@ -87,8 +88,15 @@ TestResult test_model(Model& model, const TestData& data, const TestOptions& opt
                              : ranked(*predictor, samples, pairs);
   Dataset truth = pairs.empty() ? samples : labels_without(samples, pairs);
   Metrics metrics = measured(ranking, truth, none);
-  return {samples.size(),     unknown,         data.report, seconds_since(start), std::move(metrics),
-          std::move(ranking), std::move(truth)};
+  return {samples.size(),
+          unknown,
+          data.report,
+          seconds_since(start),
+          resolved_inference(wanted.mode, model.network.config(), model.network.parts().neuron_ends.back(),
+                             {most, wanted.candidates, false}),
+          std::move(metrics),
+          std::move(ranking),
+          std::move(truth)};
 }
 
 }  // namespace slide

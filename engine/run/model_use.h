@@ -59,9 +59,10 @@ struct TestOptions {
 
 struct TestResult {
   std::size_t samples = 0;
-  Unknown unknown;       // features and labels unknown to the model
-  ReadReport report;     // from reading the samples
-  double seconds = 0.0;  // prediction and evaluation, without loading
+  Unknown unknown;                         // features and labels unknown to the model
+  ReadReport report;                       // from reading the samples
+  double seconds = 0.0;                    // prediction and evaluation, without loading
+  Inference inference = Inference::kFull;  // by which they were made
   Metrics metrics;
   Ranking ranking;  // evaluated predictions, best labels first
   Dataset truth;    // true labels; both without the ignored pairs

@@ -206,12 +206,13 @@ Reply HttpServer::Core::health() const {
   const ServedModel& served = *loader_->model();
   const Model& model = served.model();
   const double uptime = seconds_since(started_);
-  return {stopping_ ? http::status::service_unavailable : http::status::ok,
-          fmt::format("{{\"status\":\"{}\",\"model\":\"{}\",\"input\":\"{}\",\"features\":{},\"labels\":{},"
-                      "\"inference\":\"{}\",\"uptime_seconds\":{:.1f}}}\n",
-                      stopping_ ? "stopping" : "ready", served.fingerprint(),
-                      model.text ? "text" : "features", model.network.sample_features(),
-                      model.network.labels(), spelling(served.inference()), uptime)};
+  return {
+      stopping_ ? http::status::service_unavailable : http::status::ok,
+      fmt::format("{{\"status\":\"{}\",\"model\":\"{}\",\"input\":\"{}\",\"features\":{},\"labels\":{},"
+                  "\"inference\":\"{}\",\"inference_asked\":\"{}\",\"uptime_seconds\":{:.1f}}}\n",
+                  stopping_ ? "stopping" : "ready", served.fingerprint(), model.text ? "text" : "features",
+                  model.network.sample_features(), model.network.labels(), spelling(served.usual_inference()),
+                  spelling(served.inference()), uptime)};
 }
 
 Reply HttpServer::Core::compute(const std::string& body, const ServedModel& model, Clock::time_point asked) {

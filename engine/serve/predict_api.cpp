@@ -56,6 +56,13 @@ bool second_of(const Json& value, const char* key, std::string_view first, std::
   return *word == second;
 }
 
+Inference inference_of(const Json& value) {
+  const std::string* word = value.get_ptr<const std::string*>();
+  for (const Inference mode : {Inference::kAuto, Inference::kFull, Inference::kLsh})
+    if (word != nullptr && *word == spelling(mode)) return mode;
+  fail_input("inference must be \"auto\", \"full\" or \"lsh\"");
+}
+
 std::size_t count_of(const Json& value, const char* key, std::size_t most) {
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 || value.get<std::uint64_t>() > most)
     fail_input("{} must be a whole number from 1 to {}", key, most);
@@ -78,8 +85,7 @@ bool take_option(const std::string& key, const Json& value, Ask& ask) {
     if (!value.is_boolean()) fail_input("keep_known must be true or false");
     ask.keep_known = value.get<bool>();
   } else if (key == "inference") {
-    const bool lsh = second_of(value, "inference", spelling(Inference::kFull), spelling(Inference::kLsh));
-    ask.inference = lsh ? Inference::kLsh : Inference::kFull;
+    ask.inference = inference_of(value);
   } else {
     return false;
   }
@@ -276,18 +282,19 @@ PredictAnswer answer_predict(std::string_view body, const ServedModel& model, st
   Ask ask{.k = default_k, .threshold = {}, .inference = model.inference()};
   const Json* inputs = take_request(request, samples, ask);
   if (inputs != nullptr) add_inputs(*inputs, samples);
-  const Predictor* predictor = model.predictor(ask.inference);
-  if (predictor == nullptr)
+  if (model.predictor(ask.inference == Inference::kLsh ? Inference::kLsh : Inference::kFull) == nullptr)
     fail_input("the server was not started with --inference lsh; leave inference out");
-  if (ask.keep_known && !predictor->of_items())
+  if (ask.keep_known && model.model().config.data.kind != DataKind::kInteractions)
     fail_input("keep_known: the model was not trained on interactions; leave it out");
   const Dataset data = samples.take();
   ask.k = std::min(ask.k, model.model().network.labels());
   const bool reaching = ask.threshold && !ask.has_k;
   if (!reaching) check_size(ask, data.size());
   const Predictor::Wanted wanted = {ask.k, !ask.logit && is_normalised(model.model().config.loss.kind),
-                                    ask.keep_known};
-  Predictor::Scratch& scratch = ask.inference == Inference::kLsh ? (*space).lsh : (*space).full;
+                                    ask.keep_known, reaching};
+  const Inference inference = model.resolved(ask.inference, wanted);
+  const Predictor* predictor = model.predictor(inference);
+  Predictor::Scratch& scratch = inference == Inference::kLsh ? (*space).lsh : (*space).full;
   Answer answer(model, ask, data, (*space).attribution, held, 2 * body.size() + kRequestBytes);
   const auto call = [&](const Dataset& rows, const Predictor::Wanted& asked, const Predictor::Sink& sink) {
     predictor->predict(rows, asked, scratch, sink);

@@ -7,6 +7,7 @@
 #include "datasets/data_parts.h"
 #include "engine/base/error.h"
 #include "engine/base/phases.h"
+#include "engine/inference/auto_inference.h"
 #include "engine/run/run_data.h"
 #include "engine/run/run_folder.h"
 #include "engine/run/users_log.h"
@@ -26,13 +27,15 @@ ServedModel::ServedModel(const Options& options)
     : path_(options.path),
       model_(load_regular(options.path)),
       names_(model_, options.labels),
-      fingerprint_(fmt::format("{:08x}", model_.checksum)) {
+      fingerprint_(fmt::format("{:08x}", model_.checksum)),
+      inference_(options.inference.value_or(model_.config.eval.inference)) {
   InferenceOptions wanted;
   wanted.candidates = model_.config.eval.candidates;
   wanted.threads = options.threads;
   wanted.low_latency = true;
   full_.emplace(model_.trained(), wanted);
-  if (options.inference.value_or(model_.config.eval.inference) == Inference::kLsh) {
+  if (resolved_inference(inference_, model_.config, model_.network.labels(), {1, wanted.candidates, false}) ==
+      Inference::kLsh) {
     model_.build_asked_tables(options.threads);
     wanted.mode = Inference::kLsh;
     lsh_.emplace(model_.trained(), wanted);
@@ -59,6 +62,16 @@ void ServedModel::read_users(const std::string& known, int threads) {
   const std::string log = usable_users_log(model_, model_.notes);
   if (log.empty()) return;
   users_.emplace(expanded(log), model_read_options(model_, threads));
+}
+
+Inference ServedModel::resolved(Inference mode, const Predictor::Wanted& wanted) const {
+  if (mode == Inference::kAuto && (!lsh_ || wanted.exact)) return Inference::kFull;
+  return resolved_inference(mode, model_.config, model_.network.labels(),
+                            {wanted.k, model_.config.eval.candidates, wanted.log_softmax});
+}
+
+Inference ServedModel::usual_inference() const {
+  return resolved(inference_, {1, is_normalised(model_.config.loss.kind)});
 }
 
 const Predictor* ServedModel::predictor(Inference mode) const {

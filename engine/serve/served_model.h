@@ -42,9 +42,9 @@ class ServedModel {
     std::optional<Inference> inference;  // none: eval.inference of the model
     int threads = 0;                     // for loading
   };
-  // Loads the model; for lsh also builds its tables, and of interactions reads what users have: 8 bytes per
-  // item of a user, and names. Throws InputError as load_model(), LabelNames and KnownUsers do, and where the
-  // model is no regular file.
+  // Loads the model; where requests may be answered by tables also builds these, and of interactions reads
+  // what users have: 8 bytes per item of a user, and names. Throws InputError as load_model(), LabelNames and
+  // KnownUsers do, and where the model is no regular file.
   explicit ServedModel(const Options& options);
 
   const Model& model() const { return model_; }
@@ -54,9 +54,13 @@ class ServedModel {
   const std::string& path() const { return path_; }
   // Checksum of the file, eight hexadecimal digits.
   const std::string& fingerprint() const { return fingerprint_; }
-  // Default inference of requests.
-  Inference inference() const { return lsh_ ? Inference::kLsh : Inference::kFull; }
-  // nullptr where the model does not serve this mode.
+  // Default inference of requests: as the server was told, else as the model is configured.
+  Inference inference() const { return inference_; }
+  // How a request is answered, kFull or kLsh.
+  Inference resolved(Inference mode, const Predictor::Wanted& wanted) const;
+  // The same of a request for few labels, scored as by default.
+  Inference usual_inference() const;
+  // For kFull or kLsh; nullptr where there are no tables.
   const Predictor* predictor(Inference mode) const;
   // The inputs that it takes, for messages: "text", "items", "dense columns" or "features".
   const char* kind() const;
@@ -88,6 +92,7 @@ class ServedModel {
   LabelNames names_;
   std::optional<KnownUsers> users_;
   std::string fingerprint_;
+  Inference inference_;
   std::optional<Predictor> full_, lsh_;
   double load_seconds_ = 0.0;
   std::chrono::system_clock::time_point loaded_at_;

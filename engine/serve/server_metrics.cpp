@@ -6,6 +6,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "engine/config/spellings.h"
+
 namespace slide::serve {
 
 namespace {
@@ -97,7 +99,9 @@ std::string ServerMetrics::text(const ServedModel& model, const ByteBudget& wait
   out.single("slide_waiting_limit_bytes", "gauge", "Beyond it requests are refused.", waiting.limit());
   out.head("slide_model_info", "gauge", "The model that is served.");
   out.value("slide_model_info",
-            fmt::format("fingerprint=\"{}\",path=\"{}\"", model.fingerprint(), escaped(model.path())), 1);
+            fmt::format("fingerprint=\"{}\",path=\"{}\",inference=\"{}\"", model.fingerprint(),
+                        escaped(model.path()), spelling(model.usual_inference())),
+            1);
   out.single("slide_model_load_seconds", "gauge", "Time that loading the model took.", model.load_seconds());
   const double loaded = std::chrono::duration<double>(model.loaded_at().time_since_epoch()).count();
   out.single("slide_model_loaded_timestamp_seconds", "gauge", "When the model was loaded.", loaded);

@@ -7,6 +7,7 @@
 #include "engine/features/feature_weight_learning.h"
 #include "engine/features/item_draw.h"
 #include "engine/features/neighbours.h"
+#include "engine/inference/auto_inference.h"
 #include "engine/inference/chunks.h"
 #include "engine/inference/prediction_batch.h"
 #include "engine/network/network_training.h"
@@ -14,6 +15,7 @@
 #include "engine/network/parameters.h"
 #include "engine/wide/network_start.h"
 #include "engine/wide/wide_bounds.h"
+#include "engine/wide/wide_candidates.h"
 #include "engine/wide/wide_postings.h"
 
 namespace slide {
@@ -97,15 +99,29 @@ double batch_bytes(const Config& config, const NetworkShape& shape, const BlockB
   return blocks * (used * lists + computing * matrices);
 }
 
+// The index of inference by tables while it is made, and what each thread counts in.
+double candidate_bytes(const Config& config, const NetworkShape& shape, double wide, int threads) {
+  const std::size_t neurons = shape.layers.back().neurons;
+  constexpr double kCounts =
+      4 * sizeof(std::uint32_t);  // times, repeated, seen, and scores of the linear term
+  double bytes = lsh::NeuronIndex::fixed_bytes_of(neurons, shape.layers.back().inputs) +
+                 threads * kCounts * double(neurons);
+  if (config.layers.back().wide)
+    bytes += WideCandidates::bytes_of(wide, double(shape.features)) + WideCandidates::making_bytes_of(wide);
+  return bytes;
+}
+
 // The postings of the wide path, and batches and what votes are counted in, each thread.
-double evaluation_bytes(const Config& config, const NetworkShape& shape, const BlockBounds& bounds,
-                        int threads, int busy) {
+double evaluation_bytes(const Config& config, const NetworkShape& shape, std::size_t labels,
+                        const BlockBounds& bounds, int threads, int busy) {
   const LayerConfig& output = config.layers.back();
   if (bounds.evaluated == 0) return 0;
   double bytes = batch_bytes(config, shape, bounds, threads, busy);
-  if (output.wide) {
-    const double wide =
-        WidePath::most_weights(output, double(shape.layers.back().neurons), double(bounds.label_features));
+  const double wide =
+      WidePath::most_weights(output, double(shape.layers.back().neurons), double(bounds.label_features));
+  if (resolved_inference(config, labels) == Inference::kLsh) {
+    bytes += candidate_bytes(config, shape, wide, threads);
+  } else if (output.wide) {
     bytes += WidePostings::bytes_of(wide, double(shape.features));
     if (bounds_scores(shape)) bytes += WideBounds::bytes_of(wide, double(shape.features));
   }
@@ -150,7 +166,7 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
     if (config.neighbours.cooccurrence > 0)
       plan.neighbours += LabelCooccurrence::bytes_of(double(parts.neuron_ends.back()));
   }
-  plan.evaluation = evaluation_bytes(config, shape, bounds, threads, busy);
+  plan.evaluation = evaluation_bytes(config, shape, parts.neuron_ends.back(), bounds, threads, busy);
   if (learns_feature_weights(config, features, bounds)) {
     const auto samples = double(bounds.samples), all = double(features);
     plan.neighbours += Neighbours::weight_bytes_of(samples, all);

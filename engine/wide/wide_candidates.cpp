@@ -98,6 +98,7 @@ void WideCandidates::start(const SparseRow& row, Scratch& scratch) const {
   if (scratch.touched.size() <= postings) {
     scratch.touched.resize(std::bit_ceil(postings + 1));
     scratch.keys.reserve(scratch.touched.size());
+    scratch.values.resize(scratch.touched.size());
   }
   float* scores = scratch.scores.data();
   std::uint32_t* touched = scratch.touched.data();
@@ -116,24 +117,27 @@ void WideCandidates::start(const SparseRow& row, Scratch& scratch) const {
   scratch.size = size;
 }
 
-// Finds the class of scores in which the answer ends, by a histogram: most neurons are far below it.
+// Finds the class of scores in which the answer ends, by a histogram: most neurons are far below it. Scores
+// are read once, at random places.
 void WideCandidates::best(std::size_t wanted, Scratch& scratch, std::vector<std::uint32_t>& out) const {
   const auto touched = std::span(scratch.touched).first(scratch.size);
   std::uint32_t* of_class = scratch.of_class.data();
   std::fill_n(of_class, kClasses, 0U);
-  for (const std::uint32_t neuron : touched) {
-    const float score = scratch.scores[neuron];
-    ++of_class[class_of(score > 0.0F ? score : 0.0F)];
+  float* values = scratch.values.data();
+  for (std::size_t i = 0; i < touched.size(); ++i) {
+    if (i + kScoresAhead < touched.size()) prefetch(scratch.scores.data() + touched[i + kScoresAhead]);
+    const float score = scratch.scores[touched[i]];
+    values[i] = score > 0.0F ? score : 0.0F;
+    ++of_class[class_of(values[i])];
   }
   std::size_t least = kClasses - 1, above = 0;
   while (least > 0 && above + of_class[least] < wanted) above += of_class[least--];
   const float bound = std::bit_cast<float>(static_cast<std::uint32_t>(least) << kClassShift);
   std::vector<std::uint64_t>& keys = scratch.keys;
   keys.clear();
-  for (const std::uint32_t neuron : touched) {
-    const float score = scratch.scores[neuron];
-    if (score > 0.0F && score >= bound)
-      keys.push_back(std::uint64_t{std::bit_cast<std::uint32_t>(score)} << 32 | ~neuron);
+  for (std::size_t i = 0; i < touched.size(); ++i) {
+    if (values[i] > 0.0F && values[i] >= bound)
+      keys.push_back(std::uint64_t{std::bit_cast<std::uint32_t>(values[i])} << 32 | ~touched[i]);
   }
   if (wanted < keys.size()) {
     const auto kept = keys.begin() + static_cast<std::ptrdiff_t>(wanted);

@@ -17,7 +17,7 @@ namespace slide {
 
 class WideCandidates {
  public:
-  static constexpr std::size_t kStrongest = 512;  // weights of a feature
+  static constexpr std::size_t kStrongest = 256;  // weights of a feature
 
   // Keeps the `strongest` weights of each of `features` features, by absolute value, of the neurons without
   // excluded[neuron]. O(weights), and as much working memory.
@@ -28,6 +28,7 @@ class WideCandidates {
     AlignedArray<float> scores;           // by neuron; zero between samples
     std::vector<std::uint32_t> touched;   // neurons with a score, some more than once
     std::size_t size = 0;                 // number of them
+    std::vector<float> values;            // their scores, in best()
     std::vector<std::uint32_t> of_class;  // neurons by class of scores
     std::vector<std::uint64_t> keys;      // of high scores: score, then the lower id
   };
@@ -45,6 +46,8 @@ class WideCandidates {
   std::size_t bytes() const;
   // Expected bytes() for a linear term of `weights` weights over `features` features.
   static double bytes_of(double weights, double features);
+  // Working memory of the constructor.
+  static double making_bytes_of(double weights) { return weights * 2 * sizeof(std::uint32_t); }
 
  private:
   std::vector<std::uint64_t> offsets_;   // by feature

@@ -96,11 +96,11 @@ TEST(FixedIndex, LongestAreThePartFurthestFromTheMean) {
   Matrix m = Matrix::normal(7200, 20);
   std::vector<float> biases(m.rows, 3.0F);
   std::vector<std::uint32_t> expected;
-  for (std::uint32_t i = 5; expected.size() < 150; i += 48) expected.push_back(i);
+  for (std::uint32_t i = 5; expected.size() < 900; i += 8) expected.push_back(i);
   for (std::size_t i = 0; i < m.rows; ++i) {
     for (std::size_t d = 0; d < m.columns; ++d) {
       float& w = m.w[i * m.ldw + d];
-      w = 100.0F + w * (i % 48 == 5 ? 20.0F : 1.0F);
+      w = 100.0F + w * (i % 8 == 5 ? 20.0F : 1.0F);
     }
   }
   const NeuronIndex index = index_of(m, biases);
@@ -119,7 +119,7 @@ TEST(FixedIndex, AnswersAreDistinctAndNotLongestAndNoMoreThanWanted) {
   for (const std::size_t rows : {1, 2, 31, 33, 1000, 1025, 4095, 4096, 6001}) {
     const Matrix m = Matrix::normal(rows, 17);
     const NeuronIndex index = index_of(m, biases_of(rows));
-    EXPECT_EQ(index.longest().size(), rows < 4096 ? 0 : rows / 48);
+    EXPECT_EQ(index.longest().size(), rows < 4096 ? 0 : rows / 8);
     for (const std::size_t wanted : {0, 1, 10, 100000}) {
       for (const auto& ids : ask(index, Block(queries_near(m, 33)), wanted)) {
         EXPECT_LE(ids.size(), wanted);

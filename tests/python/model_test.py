@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.sparse as sparse
 
 import slide
 
@@ -175,3 +176,15 @@ def test_save_replaces_a_model_only_by_force(items, tmp_path):
     with pytest.raises(slide.InputError, match="a model lies there; give force"):
         model.save(path)
     model.save(path, force=True)
+
+
+def test_many_labels_are_answered_by_tables(samples, few):
+    x, y = samples
+    few = {**few, "train__epochs": 1, "neighbours__share": 0.0}
+    for labels, by in ((100_000, "lsh"), (99_999, "full")):
+        many = sparse.csr_matrix((y.data, y.indices, y.indptr), (y.shape[0], labels))
+        model = slide.Classifier(**few).fit(x, many).model_
+        expected = model.predict(x, 5, inference=by)
+        for inference in ("configured", "auto"):
+            labels_of, scores = model.predict(x, 5, inference=inference)
+            assert (labels_of == expected[0]).all() and (scores == expected[1]).all()

@@ -129,7 +129,8 @@ class Model:
         looked up, as ``slide predict`` does, in the log `known`, or in the model's ``data.known`` or training file, which is
         read once.
         threshold: leaves out labels with lower scores. logits: scores are those of the output neurons, else probabilities. inference: ``"full"`` scores all
-        labels, ``"lsh"`` only candidates that hash tables find, ``"configured"`` does what ``eval.inference`` of the
+        labels, ``"lsh"`` only candidates that hash tables find, ``"auto"`` the latter from 100,000 labels on where they are as good
+        (the first call for a k then builds tables), ``"configured"`` does what ``eval.inference`` of the
         model says. threads: 0 = all cores; up to 128 samples are always answered by the calling thread. keep_known: a
         model of interactions answers with what a sample has already, too.
 

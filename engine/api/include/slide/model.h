@@ -83,6 +83,7 @@ enum class Scores {
 
 enum class Inference {
   kConfigured,  // eval.inference of the model
+  kAuto,        // kLsh where it is faster at equal answers: many labels, few of them wanted; else kFull
   kFull,        // scores all labels
   kLsh,         // scores candidates from hash tables
 };

@@ -1,0 +1,28 @@
+#include "engine/inference/auto_inference.h"
+
+#include <algorithm>
+
+#include "engine/inference/probability.h"
+
+namespace slide {
+
+// Without a hidden layer, tables would be those of training, which are not made for inference. Items that a
+// user has are among the best candidates and left out of answers, which would become short.
+Inference resolved_inference(Inference mode, const Config& config, std::size_t labels,
+                             const InferenceNeeds& needs) {
+  if (mode != Inference::kAuto) return mode;
+  const bool has_hidden = config.layers.size() > 1;
+  const bool of_items = config.data.kind == DataKind::kInteractions;
+  const bool many = labels >= kMinTableLabels && labels / kMinPerCandidate >= needs.candidates;
+  const bool norms = needs.log_norms || (config.neighbours.share > 0 && is_normalised(config.loss.kind));
+  const bool tables = has_hidden && !of_items && many && !norms && needs.k <= kMaxTableK;
+  return tables ? Inference::kLsh : Inference::kFull;
+}
+
+Inference resolved_inference(const Config& config, std::size_t labels) {
+  const EvalConfig& eval = config.eval;
+  return resolved_inference(eval.inference, config, labels,
+                            {*std::ranges::max_element(eval.k), eval.candidates, false});
+}
+
+}  // namespace slide
