@@ -1,5 +1,5 @@
 // Tests of what stands where a model should: no command hangs on it or reads it without end, all say so in
-// one line; and of paths that a model names.
+// one line.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -86,19 +86,6 @@ TEST_F(ModelPlacesTest, APipeWhoseWriterComesLaterIsRead) {
   slide_.begin_with(":");
   EXPECT_EQ(piped.code, 0) << piped.err;
   EXPECT_EQ(piped.out, slide_.run({"predict", "run", "data/test.txt"}).out);
-}
-
-// Vectors that a model began with are its past: they are not read again, be they there or not.
-TEST_F(ModelPlacesTest, PathsOfAModelAreNotOpenedToContinueIt) {
-  generate();
-  write_file(slide_.path("v.txt"), "1 16\n0 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n");
-  const Outcome begun =
-      slide_.run({"train", "data/train.txt", "--config", "small.toml", "--vectors", "v.txt", "--out", "run"});
-  ASSERT_EQ(begun.code, 0) << begun.err;
-  fs::remove(slide_.path("v.txt"));
-  const Outcome continued =
-      slide_.run({"train", "data/train.txt", "--init", "run", "--epochs", "1", "--out", "continued"});
-  EXPECT_EQ(continued.code, 0) << continued.err;
 }
 
 }  // namespace
