@@ -62,6 +62,7 @@ class Listener : public Json::json_sax_t {
   }
 
  private:
+  // Whether the current value is inside an object; else records a fault.
   bool in_object() {
     return depth_ > 0 || fail(1, "this is no JSON object; write {\"COLUMN\": VALUE, ...} on each line");
   }

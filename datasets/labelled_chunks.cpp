@@ -22,7 +22,8 @@ std::vector<std::string_view> cut_records(std::string_view text, const Table& ta
   return chunks;
 }
 
-// Position of an error within a record of one or several lines.
+// The line and column of a fault in a record, whose column counts from the beginning of the record; `number`:
+// first line of the record.
 PlacedFault placed(std::string_view record, std::uint64_t number, RowFault fault) {
   const std::string_view before = record.substr(0, std::min(fault.column - 1, record.size()));
   const std::size_t last = before.rfind('\n');

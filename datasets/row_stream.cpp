@@ -123,6 +123,7 @@ RowPart RowStream::parse_records(std::string_view records) {
 
 RowPart RowStream::finish() {
   if (!open_.empty()) return parse_records(std::exchange(open_, {}));
+  // lines_ counts the header.
   if (header_) check_samples(*header_, lines_ - 1 + surplus_lines_, 0, origin_);
   return {};
 }

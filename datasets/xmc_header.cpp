@@ -42,6 +42,7 @@ bool is_lone_features_header(std::string_view text) {
   return count_numbers(take_line(text)) == 2 && is_blank_line(text);
 }
 
+// Two numbers, then a first row that begins with `id:`, after blank lines (rows without features).
 bool has_features_header(std::string_view text) {
   text = without_byte_order_mark(text);
   if (count_numbers(take_line(text)) != 2) return false;

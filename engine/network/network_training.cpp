@@ -107,6 +107,7 @@ ThreadScratch NetworkTraining::make_thread_scratch(const Network& network, std::
   return scratch;
 }
 
+// For steps of `samples` samples. The groups have room for the largest layer's contributions.
 NetworkTraining::ShardScratch NetworkTraining::make_shard_scratch(const Network& network,
                                                                   std::size_t samples) const {
   ShardScratch scratch;
