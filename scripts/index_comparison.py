@@ -122,13 +122,13 @@ def main():
     parser.add_argument("--smoke", action="store_true", help="a small generated set, to see that it runs")
     options = parser.parse_args()
     if options.smoke:
-        options.sets, options.samples = ["5000"], 64
+        options.sets, options.samples = ["5000"], 128
     os.makedirs(options.work, exist_ok=True)
     text = ["# Hash tables beside hnswlib and faiss", "",
             "Written by `scripts/index_comparison.py`. Rows: the output layer of `configs/throughput.toml`, weights and "
             "bias, of the named number of labels; queries: hidden activations of test samples. Answers: the 5 labels of "
             "the largest inner product. Time: processor time of one thread, without hidden layers, medians of five "
-            "passes; of the tables with scores of what they find, in blocks of 32 samples. MB: index and rows.", ""]
+            "passes; of the tables with scores of what they find, in blocks of 128 samples as `slide test` does, the others one sample at a time. MB: index and rows.", ""]
     for name in options.sets:
         text += part(name, results_of(name, options), options.out)
     with open(os.path.join(options.out, "index-comparison.md"), "w", encoding="utf-8") as file:

@@ -6,7 +6,8 @@
 // included. Prints a line of JSON for each index and setting: share of the true labels found (recall_at_5),
 // share of samples whose first label is found, microseconds of processor time a sample on one thread (median
 // of five passes), seconds of processor time to build on one thread, bytes with a copy of the rows. Times of
-// the tables include scoring what they find, in blocks of 32 samples; hidden layers are in no time.
+// the tables include scoring what they find, in blocks of 128 samples as in predictions; hidden layers are in
+// no time.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -41,8 +42,8 @@ namespace {
 
 using namespace slide;
 constexpr std::size_t kTop = 5;
-constexpr std::size_t kLanes = 16;    // samples that are projected together
-constexpr std::size_t kLists = 1024;  // of faiss IVF
+constexpr std::size_t kLanes = PredictionBatch::kLanes;  // samples that ask tables together
+constexpr std::size_t kLists = 1024;                     // of faiss IVF
 constexpr int kPasses = 5;
 
 // Processor time of this thread: other programs of the machine do not count.
@@ -333,7 +334,7 @@ int main(int argc, char** argv) {
   Options options;
   app.add_option("MODEL", options.model, "Model file")->required();
   app.add_option("DATA", options.data, "XMC text, whose samples ask")->required();
-  app.add_option("--samples", options.samples, "So many of them, in blocks of 32")->capture_default_str();
+  app.add_option("--samples", options.samples, "So many of them, in blocks of 128")->capture_default_str();
   app.add_option("--only", options.only, "Indexes: tables, hnsw, ivf, flat")->delimiter(',');
   CLI11_PARSE(app, argc, argv);
   try {
