@@ -22,6 +22,7 @@ python_packages=(                       # the Python package, its tests, pip wit
 browser_packages=(chromium)             # looks at the pages of slide report and serve
 oracle_packages=(python3-numpy)         # recomputes predictions
 sanitizer_packages=(clang libomp-dev)   # LLVM's OpenMP comes with Archer, which tells ThreadSanitizer of its barriers
+index_packages=(libhnswlib-dev libfaiss-dev libopenblas-dev)  # compared with hash tables
 check_packages=(clang-format clang-tidy)      # layout and checks of the sources
 package_packages=(dpkg-dev patchelf)    # makes packages
 package_test_packages=(debootstrap)     # makes the bare system in which tests install them

@@ -1,5 +1,5 @@
 // Benchmark of hash tables in a typical shape: 31,000 neurons, 128 hidden units, blocks of 32 samples, 256
-// wanted.
+// wanted; and of the index of inference by the number of neurons.
 #include <benchmark/benchmark.h>
 
 #include <numeric>
@@ -63,6 +63,40 @@ void query_block(benchmark::State& state, const HashConfig& config, std::size_t 
   state.counters["found"] = static_cast<double>(found) / static_cast<double>(round);
 }
 
+// The index of inference, per sample: projections of a block, then what is found for each sample. Queries are
+// near rows, as hidden activations are near those of their labels.
+void find_fixed(benchmark::State& state) {
+  const auto neurons = static_cast<std::size_t>(state.range(0));
+  constexpr std::size_t kBlockLanes = 128, kBlocks = 16;
+  const AlignedArray<float> w = normals(neurons * kDim, 1);
+  const lsh::NeuronIndex index = lsh::NeuronIndex::fixed({w.data(), kDim}, neurons, kDim, 5, 2);
+  std::vector<AlignedArray<float>> blocks;
+  Rng rng(2, Purpose::kTest);
+  for (std::size_t i = 0; i < kBlocks; ++i) {
+    AlignedArray<float> xt = normals(kDim * kBlockLanes, 100 + i);
+    for (std::size_t s = 0; s < kBlockLanes; ++s) {
+      const std::size_t row = rng.below(static_cast<std::uint32_t>(neurons));
+      for (std::size_t d = 0; d < kDim; ++d)
+        xt[d * kBlockLanes + s] = w[row * kDim + d] + 0.5F * xt[d * kBlockLanes + s];
+    }
+    blocks.push_back(std::move(xt));
+  }
+  lsh::QueryScratch scratch = index.make_scratch(kBlockLanes);
+  std::vector<std::uint32_t> found;
+  std::size_t round = 0, all = 0;
+  for (auto _ : state) {
+    index.project({blocks[round++ % kBlocks].data(), kDim, kBlockLanes, kBlockLanes}, scratch);
+    for (std::size_t s = 0; s < kBlockLanes; ++s) {
+      index.find(s, kBlockLanes, kWanted, scratch, found);
+      all += found.size();
+    }
+  }
+  const double samples = double(round) * double(kBlockLanes);
+  state.counters["found"] = double(all) / samples;
+  state.counters["sample"] =
+      benchmark::Counter(samples, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+
 // Changes a share of the rows by a small step, then rehashes them.
 void rehash_rows(benchmark::State& state, const HashConfig& config, int threads) {
   Setup setup(config);
@@ -97,6 +131,7 @@ BENCHMARK_CAPTURE(query_block, simhash_threshold,
 BENCHMARK_CAPTURE(query_block, wta_vanilla, config_of(HashFamily::kWta), kLanes, kWanted);
 BENCHMARK_CAPTURE(query_block, dwta_vanilla, kDwta, kLanes, kWanted);
 BENCHMARK_CAPTURE(query_block, minhash_vanilla, config_of(HashFamily::kMinhash), kLanes, kWanted);
+BENCHMARK(find_fixed)->Arg(10'000)->Arg(100'000)->Arg(1'000'000)->Arg(3'000'000);
 BENCHMARK_CAPTURE(rehash_rows, simhash_1_thread, kSimhash, 1)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(rehash_rows, simhash_2_threads, kSimhash, 2)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK_CAPTURE(rehash_rows, dwta_1_thread, kDwta, 1)->Unit(benchmark::kMillisecond);

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Hash tables beside hnswlib and faiss, over the rows of trained output layers.
+
+Trains configs/throughput.toml on each set (epochs below), runs index_comparison over its output layer, and writes
+configs/experiments/index-comparison.md with a figure for each set: what is missed of the true top 5 against the
+processor time of a query. Data, models and results stay in the folder of --work; what is there is not made again, so
+that sets can be run one after the other.
+usage: scripts/index_comparison.py [--work build/index-comparison] [--only tables,hnsw,ivf,flat] [--smoke] [SET ...]
+       SET is debian-depends (from SLIDE_DATA), or a number of labels, which are generated; default: debian-depends 670091
+"""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+from scaling import draw
+
+TITLES = {"tables": ("hash tables of this engine", "#0072b2"), "hnswlib": ("hnswlib 0.6, M 12", "#d55e00"),
+          "faiss ivf": ("faiss IVF, 1,024 lists", "#009e73"), "faiss flat": ("faiss flat", "#cc79a7")}
+SETTINGS = {"tables": "found", "hnswlib": "ef", "faiss ivf": "probes", "faiss flat": ""}
+RECALLS = (0.95, 0.98, 0.99)
+LEAST_MISSED = 1e-4  # what is drawn for nothing
+
+
+def run(command, **more):
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    try:
+        return subprocess.run(command, check=True, env=environment, **more)
+    except FileNotFoundError:
+        sys.exit(f"index_comparison.py: {command[0]}: no such program; build it with 'cmake --build --preset release'")
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"index_comparison.py: {' '.join(command)} ended with exit code {error.returncode}")
+
+
+def data_of(name, options):
+    """Folder with train.txt and test.txt."""
+    if not name.isdigit():
+        if not os.environ.get("SLIDE_DATA"):
+            sys.exit(f"index_comparison.py: no data: set SLIDE_DATA to a folder with {name}")
+        return os.path.join(os.environ["SLIDE_DATA"], name)
+    folder, labels = os.path.join(options.work, f"data-{name}"), int(name)
+    if not os.path.exists(os.path.join(folder, "test.txt")):
+        # Amazon-670K has 490,449 samples of 5 labels and 76 of 135,909 features for 670,091 labels.
+        samples = max(1000, labels * 490449 // 670091)
+        run([options.slide, "generate", "--samples", str(samples), "--test-samples", "4000", "--features", "135909",
+             "--labels", name, "--labels-per-sample", "5", "--features-per-sample", "40", "--out", folder + ".part"])
+        os.rename(folder + ".part", folder)
+    return folder
+
+
+def results_of(name, options):
+    """Lines of index_comparison, each a dictionary."""
+    path = os.path.join(options.work, f"results-{name}.jsonl")
+    if not os.path.exists(path):
+        data, model = data_of(name, options), os.path.join(options.work, f"model-{name}")
+        if not os.path.exists(os.path.join(model, "model.slide")):
+            shutil.rmtree(model, ignore_errors=True)
+            run([options.slide, "train", options.config, "--set", f"data.train={data}/train.txt",
+                 "train.save_optimizer=false", "train.eval_every=0", "--epochs", "1" if name.isdigit() else "4",
+                 "--threads", str(options.threads), "--quiet", "--out", model])
+        with open(path + ".part", "w", encoding="utf-8") as file:
+            run([options.program, os.path.join(model, "model.slide"), f"{data}/test.txt", "--samples",
+                 str(options.samples), "--only", options.only], stdout=file)
+        os.rename(path + ".part", path)
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def by_index(results):
+    found = {}
+    for line in results:
+        found.setdefault(line["index"], []).append(line)
+    return found
+
+
+def microseconds_at(lines, recall):
+    """Of the fastest setting that reaches the recall."""
+    enough = [line["query_us"] for line in lines if line["recall_at_5"] >= recall]
+    return min(enough) if enough else None
+
+
+def number(value, digits=1):
+    return "–" if value is None else f"{value:,.{digits}f}"
+
+
+def part(name, results, out):
+    indexes, rows = by_index(results), results[0]["rows"]
+    title = f"{rows:,} rows: the true top 5"
+    curves = [(TITLES[index][0], TITLES[index][1], "",
+               [(line["query_us"], max(LEAST_MISSED, 1 - line["recall_at_5"])) for line in lines])
+              for index, lines in indexes.items()]
+    figure = f"index-comparison-{name}.svg"
+    draw(os.path.join(out, figure), title, curves, "microseconds a query", "share that is missed")
+    head = "".join(f" µs at recall {recall} |" for recall in RECALLS)
+    text = [f"## {rows:,} rows", "", f"![{title}]({figure})", "", f"| Index |{head} Built in, s | MB |",
+            "|---|" + "--:|" * (len(RECALLS) + 2)]
+    for index, lines in indexes.items():
+        times = "".join(f" {number(microseconds_at(lines, recall))} |" for recall in RECALLS)
+        text.append(f"| {TITLES[index][0]} |{times} {lines[0]['build_seconds']:.1f} | {lines[0]['bytes'] / 1e6:,.0f} |")
+    text += ["", "| Index | Setting | Recall of the top 5 | First label found | µs a query |", "|---|---|--:|--:|--:|"]
+    for index, lines in indexes.items():
+        for line in lines:
+            setting = f"{line['setting']} {SETTINGS[index]}" if SETTINGS[index] else ""
+            text.append(f"| {TITLES[index][0]} | {setting} | {line['recall_at_5']:.4f} | {line['first']:.4f} | "
+                        f"{line['query_us']:.1f} |")
+    return text + [""]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("sets", nargs="*", metavar="SET", default=["debian-depends", "670091"])
+    parser.add_argument("--slide", default="build/release/slide")
+    parser.add_argument("--program", default="build/release/tests/bench/index_comparison")
+    parser.add_argument("--config", default="configs/throughput.toml")
+    parser.add_argument("--work", default="build/index-comparison")
+    parser.add_argument("--out", default="configs/experiments")
+    parser.add_argument("--only", default="tables,hnsw,ivf,flat")
+    parser.add_argument("--samples", type=int, default=1024)
+    parser.add_argument("--threads", type=int, default=0, help="of training")
+    parser.add_argument("--smoke", action="store_true", help="a small generated set, to see that it runs")
+    options = parser.parse_args()
+    if options.smoke:
+        options.sets, options.samples = ["5000"], 128
+    os.makedirs(options.work, exist_ok=True)
+    text = ["# Hash tables beside hnswlib and faiss", "",
+            "Written by `scripts/index_comparison.py`. Rows: the output layer of `configs/throughput.toml`, weights and "
+            "bias, of the named number of labels; queries: hidden activations of test samples. Answers: the 5 labels of "
+            "the largest inner product. Time: processor time of one thread, without hidden layers, medians of five "
+            "passes; of the tables with scores of what they find, in blocks of 128 samples as `slide test` does, the others one sample at a time. MB: index and rows.", ""]
+    for name in options.sets:
+        text += part(name, results_of(name, options), options.out)
+    with open(os.path.join(options.out, "index-comparison.md"), "w", encoding="utf-8") as file:
+        file.write("\n".join(text))
+
+
+if __name__ == "__main__":
+    main()
