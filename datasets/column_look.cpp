@@ -135,4 +135,18 @@ std::string ColumnLook::warning(const std::string& origin, std::string_view sepa
   return {};
 }
 
+std::string second_head_warning(const TextSource& source, std::size_t head_bytes) {
+  const std::string_view head = trimmed(without_byte_order_mark(source.text.substr(0, head_bytes)));
+  if (head.empty() || head.find('\n') != std::string_view::npos) return {};
+  const std::string again = fmt::format("\n{}", head);
+  const std::size_t at = source.text.find(again, head_bytes - 1);
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = source.text.substr(at + again.size());
+  if (!rest.empty() && rest.front() != '\r' && rest.front() != '\n') return {};
+  return fmt::format(
+      "{}:{}: the names of the columns stand here once more and are read as a sample; remove the line, or "
+      "name the files that were joined by a pattern",
+      source.origin, 2 + std::ranges::count(source.text.substr(0, at), '\n'));
+}
+
 }  // namespace slide

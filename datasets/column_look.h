@@ -8,6 +8,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "datasets/text_source.h"
+
 namespace slide {
 
 class ColumnLook {
@@ -37,5 +39,9 @@ class ColumnLook {
   std::size_t fewest_ = 0, most_ = 0;  // min and max cells of a line
   std::vector<Column> columns_;        // the first three
 };
+
+// A warning that the names of columns, the first `head_bytes` of the text, stand in it a second time, as
+// where files were put one behind the other; or nothing.
+std::string second_head_warning(const TextSource& source, std::size_t head_bytes);
 
 }  // namespace slide

@@ -82,22 +82,11 @@ void look_at_table(const TextSource& source, const ReadOptions& options, ReadRep
     report.add_warning(std::move(warning));
 }
 
-// A second line of column names, where files were put one behind the other.
 void look_for_heads(const TextSource& source, const ReadOptions& options, ReadReport& report) {
   if (options.format == DataFormat::kJsonl) return;
   const Table table(source.text, source.origin, options.format, options.columns, Labels::kRequired);
-  const std::string_view head = trimmed(source.text.substr(0, table.head_bytes()));
-  if (head.empty() || head.find('\n') != std::string_view::npos) return;
-  const std::string again = fmt::format("\n{}", head.substr(0, head.find_last_not_of('\r') + 1));
-  const std::size_t at = source.text.find(again, table.head_bytes() - 1);
-  if (at == std::string_view::npos) return;
-  const std::string_view rest = source.text.substr(at + again.size());
-  if (!rest.empty() && rest.front() != '\r' && rest.front() != '\n') return;
-  report.add_warning(
-      fmt::format("{}:{}: the names of the columns stand here once more and are read as a sample; remove the "
-                  "line, or name the "
-                  "files that were joined by a pattern",
-                  source.origin, line_of(source.text, at + 1)));
+  if (std::string again = second_head_warning(source, table.head_bytes()); !again.empty())
+    report.add_warning(std::move(again));
 }
 
 // `__label__a,__label__b`: one name.

@@ -17,7 +17,7 @@ namespace slide {
 // bytes are checked to be UTF-8, of logs the first MiB; labels and columns are those of the first 1000 lines.
 void add_text_warnings(const TextSource& source, const ReadOptions& options, ReadReport& report);
 
-// The same of lines of text alone: a warning that they are not UTF-8, or nothing. `lines_before` of the file
+// A warning that lines of text alone are not UTF-8, or nothing. `lines_before` of the file
 // lie before `text`.
 std::string encoding_warning(std::string_view text, const std::string& origin,
                              std::uint64_t lines_before = 0);

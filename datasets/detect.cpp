@@ -14,6 +14,7 @@
 #include "datasets/unpack.h"
 #include "datasets/xmc_header.h"
 #include "engine/base/descriptor.h"
+#include "engine/base/error.h"
 
 namespace slide {
 
@@ -68,10 +69,6 @@ constexpr Foreign kForeign[] = {
      "pipe"},
     {"SLIDERUN"sv, 0, "a checkpoint of slide, no data; go on with its run by --resume"},
     {"ustar"sv, 257, "a tar archive; unpack it and name a file of it"},
-    {"\xfd"
-     "7zXZ\0"sv,
-     0, "packed by xz; unpack it, or pack it by gzip"},
-    {"BZh"sv, 0, "packed by bzip2; unpack it, or pack it by gzip"},
     {"\x93NUMPY"sv, 0,
      "a dense NumPy array; store it by scipy.sparse.save_npz, features and labels in a file each"},
     {"\x89HDF"sv, 0, "HDF5, which is not read; write XMC text, libsvm or an .npz pair"},
@@ -97,6 +94,8 @@ std::optional<std::string> foreign_kind(std::string_view bytes) {
     if (bytes.size() > known.place && bytes.substr(known.place).starts_with(known.magic))
       return std::string(known.what);
   }
+  if (const auto packing = other_packing(bytes))
+    return fmt::format("packed by {}; unpack it, or pack it by gzip", *packing);
   if (const auto wide = wide_encoding(bytes)) return in_wide_encoding(*wide);
   bytes = without_byte_order_mark(bytes);
   if (is_json(bytes)) {

@@ -156,9 +156,11 @@ FileBytes::FileBytes(const std::string& path, Way way) {
   refuse_foreign_text(path);
 }
 
-// No file that is read begins with the mark of UTF-16, but text that cannot be; nor does text have lines of
-// CR.
+// No file that is read begins like an archive of these, or with the mark of UTF-16, but text that cannot be;
+// nor does text have lines of CR.
 void FileBytes::refuse_foreign_text(const std::string& path) const {
+  if (const auto packing = other_packing(text()))
+    fail_input("{}:1:1: this is packed by {}; unpack it, or pack it by gzip", path, *packing);
   if (const auto wide = marked_wide_encoding(text()))
     fail_input("{}:1:1: this is {}", path, in_wide_encoding(*wide));
   if (has_lines_of_cr(text()))

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "datasets/line_chunks.h"
-#include "datasets/name_numbers.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 
@@ -29,8 +28,12 @@ InteractionLog::InteractionLog(std::span<const TextSource> sources, const ReadOp
   std::vector<Chunk> chunks;
   for (std::size_t part = 0; part < sources.size(); ++part)
     std::ranges::move(cut(sources[part], layouts_.parts[part], chunk_bytes), std::back_inserter(chunks));
-  parallel_for(chunks.size(), resolve_threads(options.threads),
-               [&](std::size_t i, int) { read_chunk(chunks[i], options.skip_bad); });
+  const int threads = resolve_threads(options.threads);
+  std::vector<Scratch> scratch(static_cast<std::size_t>(threads));
+  parallel_for(chunks.size(), threads, [&](std::size_t i, int thread) {
+    read_chunk(chunks[i], options.skip_bad, scratch[static_cast<std::size_t>(thread)]);
+  });
+  scratch = {};
   settle_faults(chunks, options.skip_bad);
   gather(chunks);
   if (!users_.empty()) return;
@@ -55,8 +58,9 @@ std::vector<InteractionLog::Chunk> InteractionLog::cut(const TextSource& source,
   return chunks;
 }
 
-void InteractionLog::read_chunk(Chunk& chunk, bool skip_bad) const {
-  NameNumbers user_of, item_of;
+void InteractionLog::read_chunk(Chunk& chunk, bool skip_bad, Scratch& scratch) const {
+  auto& [user_of, item_of, of_user, entries] = scratch;
+  user_of.clear(), item_of.clear(), of_user.clear(), entries.clear();
   LogLine parts;
   for (std::string_view rest = chunk.text; !rest.empty();) {
     const std::string_view line = take_line(rest);
@@ -76,12 +80,14 @@ void InteractionLog::read_chunk(Chunk& chunk, bool skip_bad) const {
       continue;
     }
     for (const std::string_view item : parts.items) {
-      chunk.of_user.push_back(user);
-      chunk.entries.push_back({item_of(item), parts.of_pair.weight, parts.of_pair.time});
+      of_user.push_back(user);
+      entries.push_back({item_of(item), parts.of_pair.weight, parts.of_pair.time});
     }
   }
-  chunk.users = std::move(user_of).take_names();
-  chunk.items = std::move(item_of).take_names();
+  chunk.users.assign(user_of.names().begin(), user_of.names().end());
+  chunk.items.assign(item_of.names().begin(), item_of.names().end());
+  chunk.of_user = of_user;
+  chunk.entries = entries;
   chunk.unquoted = std::move(parts.unquoted);
   chunk.source->let_go(chunk.text.data(), chunk.text.data() + chunk.text.size());
 }

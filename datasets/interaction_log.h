@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "datasets/interaction_lines.h"
+#include "datasets/name_numbers.h"
 #include "datasets/read_options.h"
 #include "datasets/read_report.h"
 #include "datasets/text_source.h"
@@ -63,8 +64,14 @@ class InteractionLog {
     std::vector<std::uint32_t> of_user;  // by entry
     std::vector<Entry> entries;
   };
+  // What a thread fills for one chunk after the other.
+  struct Scratch {
+    NameNumbers user_of, item_of;
+    std::vector<std::uint32_t> of_user;
+    std::vector<Entry> entries;
+  };
   static std::vector<Chunk> cut(const TextSource& source, const LogLayout& layout, std::size_t chunk_bytes);
-  void read_chunk(Chunk& chunk, bool skip_bad) const;
+  void read_chunk(Chunk& chunk, bool skip_bad, Scratch& scratch) const;
   void settle_faults(const std::vector<Chunk>& chunks, bool skip_bad);
   void gather(std::vector<Chunk>& chunks);
 

@@ -36,6 +36,11 @@ bool is_parted_by(std::string_view cell, std::string_view separator) {
 
 }  // namespace
 
+bool is_decimal_whole(std::string_view text) {
+  const std::size_t end = text.find_first_not_of("0123456789");
+  return end != 0 && end != std::string_view::npos && text.substr(end) == ".0";
+}
+
 void LabelCells::Kind::add(std::string_view cell, std::uint64_t at) {
   if (cells++ > 0) return;
   line = at;
@@ -47,6 +52,7 @@ void LabelCells::add(std::string_view cell, std::uint64_t line) {
   if (cell.empty()) return;
   ++cells_;
   if (is_python_list(cell)) return lists_.add(cell, line);
+  if (is_decimal_whole(cell)) decimals_.add(cell, line);
   if (cell.find(separator_) != std::string_view::npos) ++parted_;
   if (is_uris(cell)) uris_.add(cell, line);
   for (std::size_t i = 0; i < kOthers.size(); ++i) {
@@ -61,6 +67,12 @@ std::string LabelCells::warning(const std::string& origin) const {
         "names; "
         "join them by data.label_separator ({}), or write JSON lines, whose labels may be lists",
         origin, lists_.line, lists_.first, shown_part(separator_));
+  }
+  if (decimals_.cells == cells_ && cells_ > 0) {
+    return fmt::format(
+        "{}:{}: the labels look like whole numbers that became decimals, {}, as pandas writes a column with "
+        "empty cells; '{}' in another file is another name: write whole numbers (astype('Int64'))",
+        origin, decimals_.line, decimals_.first, decimals_.first.substr(0, decimals_.first.size() - 2));
   }
   if (parted_ > 0) return {};
   if (uris_.cells > 0 && separator_ != " ") {

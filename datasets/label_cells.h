@@ -10,13 +10,17 @@
 
 namespace slide {
 
+// 10.0, as pandas writes whole numbers of a column with empty cells.
+bool is_decimal_whole(std::string_view text);
+
 class LabelCells {
  public:
   explicit LabelCells(std::string separator) : separator_(std::move(separator)) {}
 
   // Adds a cell of the label column, in order of lines.
   void add(std::string_view cell, std::uint64_t line);
-  // A warning, or "": cells are lists as Python prints them, or labels are divided by another separator.
+  // A warning, or "": cells are lists as Python prints them, labels are divided by another separator, or all
+  // are whole numbers written as decimals.
   std::string warning(const std::string& origin) const;
 
  private:
@@ -31,7 +35,7 @@ class LabelCells {
 
   std::string separator_;
   std::size_t cells_ = 0, parted_ = 0;
-  Kind lists_, uris_;
+  Kind lists_, uris_, decimals_;
   std::array<Kind, kOthers.size()> others_;
 };
 

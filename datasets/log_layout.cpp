@@ -1,4 +1,5 @@
 #include "datasets/log_layout.h"
+#include "datasets/column_look.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -233,7 +234,7 @@ bool has_log_head(std::string_view text) {
 LogLayouts find_log_layouts(std::span<const TextSource> sources, const ReadOptions& options,
                             std::optional<KnownLog> known, std::size_t chunk_bytes) {
   LogLayouts found;
-  for (const TextSource& source : sources) refuse_json_log(source);
+  for (const TextSource& source : sources) refuse_foreign_log(source);
   std::vector<std::optional<LogLayout>> heads;
   const LogLayout* named = nullptr;
   for (const TextSource& source : sources) heads.push_back(layout_of_head(source.text, options.log));
@@ -260,9 +261,16 @@ LogLayouts find_log_layouts(std::span<const TextSource> sources, const ReadOptio
     found.parts.back().head_bytes = sources[part].text.size() - bodies[part].text.size();
   }
   const std::string_view head = sources.front().text.substr(0, found.parts.front().head_bytes);
-  std::string joined = joined_items_warning(bodies.front(), found.parts.front(),
-                                            static_cast<std::size_t>(std::ranges::count(head, '\n')));
+  std::string joined = log_names_warning(bodies.front(), found.parts.front(),
+                                         static_cast<std::size_t>(std::ranges::count(head, '\n')));
   if (!joined.empty()) found.warnings.push_back(std::move(joined));
+  for (std::size_t part = 0; part < heads.size(); ++part) {
+    std::string again;
+    if (heads[part]) again = second_head_warning(sources[part], found.parts[part].head_bytes);
+    if (again.empty()) continue;
+    found.warnings.push_back(std::move(again));
+    break;
+  }
   return found;
 }
 

@@ -30,6 +30,11 @@ class NameNumbers {
   }
 
   std::span<const std::string_view> names() const { return names_; }
+  // Forgets all names and keeps the memory.
+  void clear() {
+    slots_.assign(slots_.size(), {});
+    names_.clear();
+  }
   std::vector<std::string_view> take_names() && { return std::move(names_); }
 
  private:

@@ -71,7 +71,7 @@ std::uint64_t count_of(const std::vector<std::uint64_t>& shape, std::size_t byte
 std::size_t width_of(const std::string& type, const NpyName& name) {
   std::size_t width = 0;
   for (const char c : std::string_view(type).substr(1)) {
-    if (c < '0' || c > '9' || width > 1000)
+    if (c < '0' || c > '9' || width > 10'000'000)
       name.fail(fmt::format("{} has the type '{}', which is not read", name.name, type));
     width = width * 10 + static_cast<std::size_t>(c - '0');
   }

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "datasets/npy.h"
+#include "datasets/npy_text.h"
 #include "datasets/row_parser.h"
 #include "datasets/zip_archive.h"
 #include "engine/base/byte_io.h"
@@ -14,6 +16,8 @@
 namespace slide {
 
 namespace {
+
+constexpr std::uint64_t kMaxColumnNameBytes = std::uint64_t{256} << 20;  // of the names of columns
 
 NpyArray read_array(const ZipReader& archive, const std::string& name) {
   return NpyArray(archive.read(name + ".npy"), name, archive.path());
@@ -46,30 +50,45 @@ void check_matrix(const NpzMatrix& m, const std::string& path) {
   }
 }
 
-// Sorts the columns of each row; sums duplicates in stored order.
-void make_canonical(NpzMatrix& m, const std::string& path, Repeated repeated) {
+struct Entry {
+  std::uint64_t column;
+  float value;
+  std::uint64_t rank;  // 0 without ranks
+};
+
+// Adds up entries of one column, given in stored order. Throws InputError where a float cannot hold the sum.
+float sum_of(std::span<const Entry> entries, std::size_t row, const std::string& path) {
+  float sum = entries.front().value;
+  for (const Entry& entry : entries.subspan(1)) {
+    sum += entry.value;
+    if (!std::isfinite(sum)) {
+      fail_npz(path, fmt::format("row {}: the values of column {} sum to more than a float holds", row,
+                                 entry.column));
+    }
+  }
+  return sum;
+}
+
+// Sorts the columns of each row, and sums duplicates in stored order; `ranks`: of scores, where duplicates
+// are an error, else nullptr.
+void make_canonical(NpzMatrix& m, const std::string& path, std::vector<std::uint64_t>* ranks) {
   std::size_t used = 0, begin = 0;
-  std::vector<std::pair<std::uint64_t, float>> row;
+  std::vector<Entry> row;
+  const bool ranked = ranks != nullptr && !ranks->empty();
   for (std::size_t r = 0; r < m.rows; ++r) {
     const std::size_t end = m.ends[r + 1];
     row.clear();
-    for (std::size_t i = begin; i < end; ++i) row.emplace_back(m.ids[i], m.values[i]);
+    for (std::size_t i = begin; i < end; ++i)
+      row.push_back({m.ids[i], m.values[i], ranked ? (*ranks)[i] : 0});
     begin = end;
-    std::stable_sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    const std::size_t first = used;
-    for (const auto& [id, value] : row) {
-      if (used > first && m.ids[used - 1] == id) {
-        if (repeated == Repeated::kRefuse)
-          fail_npz(path, fmt::format("row {} has column {} twice: use .sum_duplicates()", r, id));
-        m.values[used - 1] += value;
-        if (!std::isfinite(m.values[used - 1])) {
-          fail_npz(path,
-                   fmt::format("row {}: the values of column {} sum to more than a float holds", r, id));
-        }
-        continue;
-      }
-      m.ids[used] = id;
-      m.values[used++] = value;
+    std::ranges::stable_sort(row, {}, &Entry::column);
+    for (std::size_t i = 0, same = 0; i < row.size(); i = same) {
+      while (same < row.size() && row[same].column == row[i].column) ++same;
+      if (same > i + 1 && ranks != nullptr)
+        fail_npz(path, fmt::format("row {} has column {} twice: use .sum_duplicates()", r, row[i].column));
+      m.ids[used] = row[i].column;
+      if (ranked) (*ranks)[used] = row[i].rank;
+      m.values[used++] = sum_of(std::span(row).subspan(i, same - i), r, path);
     }
     m.ends[r + 1] = used;
   }
@@ -77,46 +96,40 @@ void make_canonical(NpzMatrix& m, const std::string& path, Repeated repeated) {
   m.values.resize(used);
 }
 
+// The matrix as it is stored.
+NpzMatrix read_stored(const ZipReader& archive) {
+  const auto fail = [&](const std::string& what) { fail_npz(archive.path(), what); };
+  const std::string format = format_of(read_array(archive, "format"));
+  if (format != "csr") fail(fmt::format("the matrix is in the format '{}', not 'csr': use .tocsr()", format));
+  NpzMatrix m;
+  std::vector<std::uint64_t> shape;
+  if (!read_array(archive, "shape").whole_numbers(shape) || shape.size() != 2)
+    fail("shape is no pair of numbers");
+  m.rows = shape[0];
+  m.columns = shape[1];
+  if (!read_array(archive, "indptr").whole_numbers(m.ends) || m.ends.empty())
+    fail("indptr has no whole numbers");
+  if (!read_array(archive, "indices").whole_numbers(m.ids)) fail("indices has no whole numbers");
+  if (!read_array(archive, "data").numbers(m.values)) fail("data has no numbers");
+  check_matrix(m, archive.path());
+  return m;
+}
+
+// The names of rows or columns, one for each; none where there is no such member.
+std::vector<std::string> read_names(const ZipReader& archive, const std::string& member,
+                                    std::uint64_t wanted) {
+  if (!archive.has(member + ".npy")) return {};
+  const NpyName name = {archive.path(), member, "save names as numpy.array(names, dtype=str)"};
+  std::vector<std::string> names = read_npy_texts(archive.read(member + ".npy"), name);
+  if (names.size() != wanted)
+    name.fail(fmt::format("{} has {} names for {}; give one for each", member, names.size(), wanted));
+  return names;
+}
+
 // A member with a one-dimensional array.
 template <class T>
-ZipMember list_member(const std::string& name, std::string_view type, const std::vector<T>& values,
-                      std::size_t count) {
-  return {name + ".npy", npy_bytes(type, fmt::format("({},)", count), bytes_of(values))};
-}
-template <class T>
 ZipMember list_member(const std::string& name, std::string_view type, const std::vector<T>& values) {
-  return list_member(name, type, values, values.size());
-}
-
-// Characters of UTF-8 text; U+FFFD for each byte that is none.
-std::u32string characters_of(std::string_view text) {
-  std::u32string characters;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[at]);
-    const std::size_t bytes = lead < 0x80 ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 0;
-    char32_t character = bytes == 1 ? lead : bytes == 0 ? 0 : lead & (0x7FU >> bytes);
-    bool good = bytes > 0 && at + bytes <= text.size();
-    for (std::size_t i = 1; good && i < bytes; ++i) {
-      const auto next = static_cast<unsigned char>(text[at + i]);
-      good = (next & 0xC0) == 0x80;
-      character = character << 6 | (next & 0x3F);
-    }
-    characters += good ? character : U'\xFFFD';
-    at += good ? bytes : 1;
-  }
-  return characters;
-}
-
-// Text of NumPy: as many characters for each as the longest has.
-ZipMember text_member(const std::string& name, const std::vector<std::string>& texts) {
-  std::vector<std::u32string> all;
-  std::size_t longest = 1;
-  for (const std::string& text : texts)
-    longest = std::max(longest, all.emplace_back(characters_of(text)).size());
-  std::vector<char32_t> items(texts.size() * longest);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    std::ranges::copy(all[i], items.begin() + static_cast<std::ptrdiff_t>(i * longest));
-  return list_member(name, fmt::format("<U{}", longest), items, texts.size());
+  return {name + ".npy", npy_bytes(type, fmt::format("({},)", values.size()), bytes_of(values))};
 }
 
 // 32-bit integers where possible: SciPy requires indices and indptr of equal type.
@@ -131,24 +144,26 @@ ZipMember index_member(const std::string& name, bool wide, const std::vector<T>&
 
 }  // namespace
 
-NpzMatrix read_npz_matrix(const NamedBytes& file, Repeated repeated) {
+NpzMatrix read_npz_matrix(const NamedBytes& file) {
+  NpzMatrix matrix = read_stored(ZipReader(file));
+  make_canonical(matrix, file.path, nullptr);
+  return matrix;
+}
+
+NpzScores read_npz_scores(const NamedBytes& file) {
   const ZipReader archive(file);
-  const auto fail = [&](const std::string& what) { fail_npz(file.path, what); };
-  const std::string format = format_of(read_array(archive, "format"));
-  if (format != "csr") fail(fmt::format("the matrix is in the format '{}', not 'csr': use .tocsr()", format));
-  NpzMatrix m;
-  std::vector<std::uint64_t> shape;
-  if (!read_array(archive, "shape").whole_numbers(shape) || shape.size() != 2)
-    fail("shape is no pair of numbers");
-  m.rows = shape[0];
-  m.columns = shape[1];
-  if (!read_array(archive, "indptr").whole_numbers(m.ends) || m.ends.empty())
-    fail("indptr has no whole numbers");
-  if (!read_array(archive, "indices").whole_numbers(m.ids)) fail("indices has no whole numbers");
-  if (!read_array(archive, "data").numbers(m.values)) fail("data has no numbers");
-  check_matrix(m, file.path);
-  make_canonical(m, file.path, repeated);
-  return m;
+  NpzScores scores;
+  scores.matrix = read_stored(archive);
+  scores.users = read_names(archive, "users", scores.matrix.rows);
+  scores.labels = read_names(archive, "labels", scores.matrix.columns);
+  if (archive.has("ranks.npy")) {
+    if (!read_array(archive, "ranks").whole_numbers(scores.ranks) ||
+        scores.ranks.size() != scores.matrix.ids.size()) {
+      fail_npz(file.path, "ranks has no whole number for each score");
+    }
+  }
+  make_canonical(scores.matrix, file.path, &scores.ranks);
+  return scores;
 }
 
 void write_npz_matrix(const std::string& path, NpzEntries entries, std::uint32_t columns) {
@@ -167,7 +182,10 @@ void write_npz_matrix(AtomicFile& file, NpzEntries entries, std::uint32_t column
   members.push_back({"format.npy", npy_bytes("|S3", "()", "csr")});
   members.push_back({"shape.npy", npy_bytes("<i8", "(2,)", bytes_of(shape))});
   members.push_back(list_member("data", "<f4", std::exchange(entries.values, {})));
-  if (!entries.users.empty()) members.push_back(text_member("users", entries.users));
+  if (!entries.ranks.empty()) members.push_back(index_member("ranks", false, entries.ranks));
+  if (!entries.users.empty()) members.push_back({"users.npy", npy_text_bytes(entries.users)});
+  if (!entries.labels.empty() && npy_text_size(entries.labels) <= kMaxColumnNameBytes)
+    members.push_back({"labels.npy", npy_text_bytes(entries.labels)});
   write_zip(file, members);
 }
 

@@ -13,6 +13,8 @@
 #include "datasets/file_bytes.h"
 #include "datasets/labelled_chunks.h"
 #include "datasets/labelled_line.h"
+#include "datasets/log_columns.h"
+#include "datasets/log_form.h"
 #include "datasets/sample_lines.h"
 #include "datasets/table.h"
 #include "engine/base/error.h"
@@ -89,6 +91,71 @@ void add_table_keys(const std::string& path, const ReadOptions& options, KeyNumb
   }
 }
 
+// The first sample, from 1, with a distinct time.
+std::size_t first_sample(const KeyValues& times, std::size_t distinct) {
+  const auto at = std::ranges::find(times.ids, static_cast<std::uint32_t>(distinct));
+  return static_cast<std::size_t>(at - times.ids.begin()) + 1;
+}
+
+// The distinct times as numbers; none where they are texts.
+std::vector<double> numbers_in(const KeyValues& times, const std::string& data) {
+  std::vector<double> numbers;
+  LogTimes units;
+  for (std::size_t i = 0; i < times.distinct.size(); ++i) {
+    const std::optional<double> number = number_in_text(times.distinct[i]);
+    if (number) {
+      numbers.push_back(*number);
+      units.add(*number);
+    }
+    if (!numbers.empty() && numbers.size() < i + 1) {
+      fail_input(
+          "data.time: sample {} of {} has the time '{}', but sample 1 '{}'; give numbers for all, or texts "
+          "that sort by time",
+          first_sample(times, i), data, shown_part(times.distinct[i]), shown_part(times.distinct.front()));
+    }
+    if (units.mixes_units()) {
+      fail_input(
+          "data.time: some times of {} are seconds and others thousandths or less, as '{}' of sample {}, so "
+          "that the latest cannot be told; write all in one unit",
+          data, shown_part(times.distinct[i]), first_sample(times, i));
+    }
+  }
+  return numbers;
+}
+
+// Whether a text is a date that does not begin with its year: 31.5.2024, 05/31/24, Fri May 31 2024.
+bool is_date_out_of_order(std::string_view text) {
+  constexpr std::string_view kNames = "JanFebMarAprMayJunJulAugSepOctNovDecMonTueWedThuFriSatSun";
+  const std::size_t digits = text.find_first_not_of("0123456789");
+  if (digits == std::string_view::npos) return false;
+  if (digits == 0) {
+    const std::size_t end = std::min(text.find_first_of(" ,.-"), text.size());
+    const std::size_t name = end < 3 ? std::string_view::npos : kNames.find(text.substr(0, 3));
+    return name != std::string_view::npos && name % 3 == 0 && end < text.size() &&
+           text.find_first_of("0123456789") != std::string_view::npos;
+  }
+  const std::size_t second = std::min(text.find_first_not_of("0123456789", digits + 1), text.size());
+  return digits <= 2 && std::string_view("/.-").find(text[digits]) != std::string_view::npos &&
+         second > digits + 1 && second <= digits + 3 && second < text.size() && text[second] == text[digits];
+}
+
+// The distinct times in seconds, where all are dates with the year in front; none for other texts.
+std::vector<double> dates_in(const KeyValues& times, const std::string& data) {
+  std::vector<double> seconds;
+  for (std::size_t i = 0; i < times.distinct.size(); ++i) {
+    const std::string& text = times.distinct[i];
+    if (const std::optional<double> date = date_in_field(text)) seconds.push_back(*date);
+    if (is_date_out_of_order(text)) {
+      fail_input(
+          "data.time: sample {} of {} has the time '{}'; such texts do not sort by time: write dates as "
+          "2024-05-31",
+          first_sample(times, i), data, shown_part(text));
+    }
+  }
+  if (seconds.size() < times.distinct.size()) seconds.clear();
+  return seconds;
+}
+
 }  // namespace
 
 KeyValues key_values(const std::vector<std::string_view>& values) {
@@ -120,18 +187,8 @@ std::vector<std::uint32_t> ranks_of_times(const KeyValues& times, const std::str
         "for their order in the file",
         data, shown_part(times.distinct.front()));
   }
-  std::vector<double> numbers;
-  for (std::size_t i = 0; i < distinct; ++i) {
-    const std::optional<double> number = number_in_text(times.distinct[i]);
-    if (number) numbers.push_back(*number);
-    if (numbers.empty() || numbers.size() == i + 1) continue;
-    const auto sample = std::ranges::find(times.ids, static_cast<std::uint32_t>(i)) - times.ids.begin();
-    fail_input(
-        "data.time: sample {} of {} has the time '{}', but sample 1 '{}'; give numbers for all, or texts "
-        "that "
-        "sort by time",
-        sample + 1, data, shown_part(times.distinct[i]), shown_part(times.distinct.front()));
-  }
+  std::vector<double> numbers = numbers_in(times, data);
+  if (numbers.empty()) numbers = dates_in(times, data);
   std::vector<std::uint32_t> order(distinct), ranks(distinct);
   std::iota(order.begin(), order.end(), 0U);
   const auto is_less = [&](std::uint32_t a, std::uint32_t b) {

@@ -42,8 +42,10 @@ struct KeyColumns {
 };
 KeyColumns read_key_columns(const std::string& path, const ReadOptions& options);
 
-// Ranks of times: numeric order for numbers, else byte order. `data` names the data set in messages. Throws
-// InputError where numbers and texts are mixed, and where all are equal.
+// Ranks of times: numeric order for numbers, order in time where all are dates as 2024-05-31T10:00:00+02:00,
+// else byte order. `data` names the data set in messages. Throws InputError where numbers and texts are
+// mixed, where numbers are times of several units, for dates that begin with no year, and where all are
+// equal.
 std::vector<std::uint32_t> ranks_of_times(const KeyValues& times, const std::string& data);
 
 // The same samples with their order as times, replacing existing times.

@@ -329,8 +329,12 @@ DataFormat format_to_learn(const std::vector<std::string>& parts, const ReadOpti
   if (!read.columns.text.empty()) {
     if (const auto kind = foreign_kind(head)) fail_input("{}:1:1: this is {}", path, *kind);
     const std::string shown = columns_shown(head);
-    fail_input("{}:1:1: no table with the columns '{}', which data.text names{}{}", path, read.columns.text,
-               shown.empty() ? "; want JSON lines, CSV or TSV" : "; its columns are ", shown);
+    const bool semicolons = head.substr(0, head.find('\n')).find(';') != std::string::npos;
+    fail_input("{}:1:1: no table with the columns '{}', which data.text names; {}{}", path, read.columns.text,
+               !shown.empty() ? "its columns are "
+               : semicolons   ? "its columns look separated by ';': separate them by commas or TABs"
+                              : "want JSON lines, CSV or TSV",
+               shown);
   }
   const DataFormat found = detect_format(head).value_or(DataFormat::kAuto);
   return is_learnt(found) ? found : DataFormat::kAuto;

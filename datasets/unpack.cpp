@@ -5,9 +5,11 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/base/free_memory.h"
@@ -123,6 +125,27 @@ class Unpacker {
 
 bool is_packed(std::string_view bytes) {
   return is_gzip(bytes) || is_zstd(bytes);
+}
+
+std::optional<std::string_view> other_packing(std::string_view bytes) {
+  using namespace std::string_view_literals;
+  constexpr std::size_t kLevelAt = 3, kBlockAt = 4;  // of bzip2: a digit, then the first block or the end
+  const std::string_view block = bytes.substr(std::min(kBlockAt, bytes.size()));
+  const bool has_block = block.starts_with("1AY&SY") || block.starts_with("\x17rE8P\x90");
+  if (bytes.starts_with("BZh") && has_block && bytes[kLevelAt] >= '1' && bytes[kLevelAt] <= '9')
+    return "bzip2";
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kMagics = {{
+      {"\xfd"
+       "7zXZ\0"sv,
+       "xz"},
+      {"7z\xbc\xaf\x27\x1c"sv, "7-Zip"},
+      {"\x04\x22\x4d\x18"sv, "lz4"},
+      {"Rar!\x1a\x07"sv, "RAR"},
+  }};
+  for (const auto& [magic, name] : kMagics) {
+    if (bytes.starts_with(magic)) return name;
+  }
+  return std::nullopt;
 }
 
 void unpack(std::string_view bytes, const std::string& origin, const TakeUnpacked& take) {

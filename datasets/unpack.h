@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,9 @@ inline constexpr std::size_t kPackedMagicBytes = 4;  // bytes needed to detect c
 
 // Whether the bytes begin like gzip or Zstandard.
 bool is_packed(std::string_view bytes);
+
+// The name of another packing that the bytes begin like: "xz", "bzip2", "7-Zip", "lz4" or "RAR".
+std::optional<std::string_view> other_packing(std::string_view bytes);
 
 // Receives a piece of decompressed bytes; `input` points to the remaining input. Returning false stops.
 using TakeUnpacked = std::function<bool(std::string_view piece, const char* input)>;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "datasets/file_bytes.h"
@@ -27,6 +28,7 @@ class ZipReader {
   explicit ZipReader(const NamedBytes& file);
 
   const std::string& path() const { return file_.path; }
+  bool has(std::string_view name) const;
   // Decompressed content of a member. Throws InputError where it does not exist, is damaged, encrypted,
   // compressed by another method, or larger than available memory.
   std::string read(const std::string& name) const;

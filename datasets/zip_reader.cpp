@@ -165,6 +165,10 @@ ZipReader::ZipReader(const NamedBytes& file) : file_(file) {
   for (std::uint64_t i = 0; i < directory.entries; ++i) entries_.push_back(read_entry(part));
 }
 
+bool ZipReader::has(std::string_view name) const {
+  return std::ranges::any_of(entries_, [&](const ZipEntry& e) { return e.name == name; });
+}
+
 std::string ZipReader::read(const std::string& name) const {
   const auto entry =
       std::find_if(entries_.begin(), entries_.end(), [&](const ZipEntry& e) { return e.name == name; });

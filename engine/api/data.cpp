@@ -260,7 +260,10 @@ Data Data::from_texts(const std::vector<std::string_view>& texts, const Model& m
     if (used.text == nullptr) fail_input("the model was trained on features, not on text; use from_csr()");
     const TextSamples samples{texts, {}, {}, {}};
     Dataset parsed = parse_texts(samples, *used.text, used.config.data.normalize, 0);
-    if (labels.offsets.size() == 0) return read_with(used.config.data, std::move(parsed), used.text);
+    if (labels.offsets.size() == 0) {
+      const auto warnings = rows_without_items(used.config.data, parsed);
+      return read_with(used.config.data, std::move(parsed), used.text, warnings);
+    }
     const CsrInput rows = take_csr(labels, {}, nullptr, "labels");
     check_rows(texts, rows);
     return read_with(used.config.data, with_labels_of(parsed, rows), used.text);

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "datasets/interactions.h"
-#include "datasets/npz_matrix.h"
 #include "datasets/row_stream.h"
 #include "engine/base/error.h"
 #include "engine/base/number_text.h"
@@ -22,6 +21,7 @@
 #include "engine/cli/ranks.h"
 #include "engine/cli/sample_input.h"
 #include "engine/cli/score_line.h"
+#include "engine/cli/score_table.h"
 #include "engine/cli/text.h"
 #include "engine/cli/warnings.h"
 #include "engine/inference/inference.h"
@@ -69,25 +69,6 @@ struct PredictCommand {
   }
 };
 
-// Collects the scores of all samples for a file. One thread.
-class ScoreTable {
- public:
-  void add_user(std::string_view user) { entries_.users.emplace_back(user); }
-  void add_row(std::span<const std::pair<std::uint32_t, float>> row) {
-    for (const auto& [label, score] : row) {
-      entries_.ids.push_back(label);
-      entries_.values.push_back(score);
-    }
-    entries_.ends.push_back(entries_.ids.size());
-  }
-  void write(const std::string& path, std::size_t labels) {
-    write_npz_matrix(path, std::move(entries_), static_cast<std::uint32_t>(labels));
-  }
-
- private:
-  NpzEntries entries_;
-};
-
 // Predicts samples and prints a line for each, in order. Collective with several processes.
 class Answers {
  public:
@@ -109,7 +90,7 @@ class Answers {
   const LabelNames& names() const { return names_; }
 
   // Writes the collected scores.
-  void write_table(std::size_t labels) { table_.write(command_.out, labels); }
+  void write_table(std::size_t labels) { table_.write(command_.out, labels, names_); }
 
   // Of the rows `bad`, ascending, no label is printed. `users`: whose rows they are, or nullptr.
   void print_all(const Dataset& data, std::span<const std::uint64_t> bad, const LogUsers* users = nullptr) {
@@ -245,13 +226,11 @@ class Answers {
     return text + "]}";
   }
 
-  void keep_answer(std::size_t sample, std::span<const Prediction> best,
-                   std::vector<std::pair<std::uint32_t, float>>& row) const {
+  void keep_answer(std::size_t sample, std::span<const Prediction> best, std::vector<KeptScore>& row) const {
     row.clear();
     for_each_label(sample, best, [&](std::uint32_t label, double score) {
-      row.emplace_back(label, static_cast<float>(score));
+      row.push_back({label, static_cast<float>(score), static_cast<std::uint32_t>(row.size())});
     });
-    std::ranges::sort(row);
   }
 
   const LossKind loss_;
@@ -268,7 +247,7 @@ class Answers {
   std::size_t first_ = 0;  // of the part, within its data
   std::vector<ScoreLine> lines_;
   std::string text_;
-  std::vector<std::vector<std::pair<std::uint32_t, float>>> rows_;  // of the part
+  std::vector<std::vector<KeptScore>> rows_;  // of the part
   ScoreTable table_;
 };
 

@@ -71,6 +71,13 @@ std::string users_not_looked_up(const std::string& file) {
                      file);
 }
 
+std::vector<std::string> rows_without_items(const DataConfig& config, const Dataset& rows) {
+  std::size_t without = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) without += rows.features(i).ids.empty() ? 1 : 0;
+  if (config.kind != DataKind::kInteractions || without == 0) return {};
+  return {users_without_items("the samples", without, rows.size())};
+}
+
 std::string users_without_items(const std::string& origin, std::size_t without, std::size_t users) {
   if (without == 0) return {};
   return fmt::format(

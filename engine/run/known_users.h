@@ -68,6 +68,9 @@ std::optional<std::string> missing_part(const std::string& path);
 // A note, where this file is not there.
 std::string users_not_looked_up(const std::string& file);
 
+// A warning, where rows of interactions have no item; none of other data.
+std::vector<std::string> rows_without_items(const DataConfig& config, const Dataset& rows);
+
 // A warning, where `without` of `users` have no item that is known.
 std::string users_without_items(const std::string& origin, std::size_t without, std::size_t users);
 

@@ -1,8 +1,6 @@
 #include "engine/run/score_files.h"
 
 #include <algorithm>
-#include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -14,7 +12,6 @@
 #include "datasets/join_rows.h"
 #include "datasets/label_lists.h"
 #include "datasets/labelled_line.h"
-#include "datasets/line_chunks.h"
 #include "datasets/npy.h"
 #include "datasets/npz.h"
 #include "datasets/npz_matrix.h"
@@ -25,17 +22,13 @@
 #include "datasets/text_pair.h"
 #include "datasets/xmc_header.h"
 #include "engine/base/error.h"
-#include "engine/base/foreign_text.h"
 #include "engine/run/interaction_data.h"
-#include "engine/run/label_names.h"
 #include "engine/run/log_truth.h"
-#include "engine/run/score_text.h"
+#include "engine/run/score_rows.h"
 
 namespace slide {
 
 namespace {
-
-// --- True labels
 
 // Whether the file is a text matrix of labels, with a first line `samples labels`.
 bool is_label_text(const std::string& path, DataFormat format) {
@@ -139,117 +132,6 @@ bool has_names(DataFormat format) {
   return format == DataFormat::kText || format == DataFormat::kInteractions || is_table(format);
 }
 
-// --- Scores
-
-[[noreturn]] void fail_rows(const std::string& origin, std::size_t rows, const ScoredRows& wanted) {
-  const std::string blank =
-      wanted.blank.empty() ? "" : fmt::format(" and {} blank lines", wanted.blank.size());
-  fail_input("{}: {} rows of scores for {} samples{}; they must be of the same samples", origin, rows,
-             wanted.samples, blank);
-}
-
-// Takes away the rows that are of blank lines, if there are rows for all lines.
-void leave_out_blank(const std::string& origin, const ScoredRows& rows, DatasetArrays& arrays,
-                     std::vector<std::uint32_t>* order = nullptr) {
-  const std::size_t count = arrays.feature_offsets.size() - 1;
-  if (count == rows.samples) return;
-  if (count != rows.samples + rows.blank.size()) fail_rows(origin, count, rows);
-  DatasetArrays kept;
-  std::vector<std::uint32_t> kept_order;
-  auto blank = rows.blank.begin();
-  for (std::size_t row = 0; row < count; ++row) {
-    if (blank != rows.blank.end() && *blank == row) {
-      ++blank;
-      continue;
-    }
-    for (std::uint64_t e = arrays.feature_offsets[row]; e < arrays.feature_offsets[row + 1]; ++e) {
-      kept.feature_ids.push_back(arrays.feature_ids[e]);
-      kept.feature_values.push_back(arrays.feature_values[e]);
-      if (order != nullptr) kept_order.push_back((*order)[e]);
-    }
-    kept.feature_offsets.push_back(kept.feature_ids.size());
-  }
-  arrays = std::move(kept);
-  if (order != nullptr) *order = std::move(kept_order);
-}
-
-DatasetArrays parse_scores(std::string_view text, const std::string& origin, const ScoredRows& rows,
-                           LabelIndex& index, std::vector<std::uint32_t>* order) {
-  DatasetArrays arrays;
-  std::vector<ScoreEntry> row;
-  std::size_t number = 0;
-  while (!text.empty()) {
-    const ScoreLine line{origin, ++number, take_line(text)};
-    if (number > rows.samples + rows.blank.size()) {
-      const auto more = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-      fail_rows(origin, number + more + (text.empty() || text.back() == '\n' ? 0 : 1), rows);
-    }
-    parse_score_line(line, index, row);
-    for (const ScoreEntry& entry : row) {
-      arrays.feature_ids.push_back(entry.label);
-      arrays.feature_values.push_back(entry.score);
-      if (order != nullptr) order->push_back(entry.place);
-    }
-    arrays.feature_offsets.push_back(arrays.feature_ids.size());
-  }
-  leave_out_blank(origin, rows, arrays, order);
-  return arrays;
-}
-
-// Of users, who may come in any order.
-DatasetArrays parse_user_scores(std::string_view text, const std::string& origin, const NameList& users,
-                                LabelIndex& index, std::vector<std::uint32_t>* order) {
-  std::unordered_map<std::string_view, std::size_t> rows;
-  for (std::size_t row = 0; row < users.size(); ++row) rows.emplace(users[row], row);
-  std::vector<std::optional<std::vector<ScoreEntry>>> found(users.size());
-  std::vector<ScoreEntry> scores;
-  std::string user;
-  for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::string_view line = take_line(text);
-    if (is_blank_line(line)) continue;
-    parse_score_line({origin, number, line}, index, scores, &user);
-    const auto row = rows.find(user);
-    if (row == rows.end())
-      fail_input("{}:{}:1: the data have no user '{}'; a line begins with its user and a TAB", origin, number,
-                 shown_part(user));
-    if (found[row->second])
-      fail_input("{}:{}:1: the user '{}' is there twice", origin, number, shown_part(user));
-    found[row->second] = scores;
-  }
-  DatasetArrays arrays;
-  for (std::size_t row = 0; row < users.size(); ++row) {
-    if (!found[row])
-      fail_input("{}: there is no line for the user '{}' of the data", origin, shown_part(users[row]));
-    for (const ScoreEntry& entry : *found[row]) {
-      arrays.feature_ids.push_back(entry.label);
-      arrays.feature_values.push_back(entry.score);
-      if (order != nullptr) order->push_back(entry.place);
-    }
-    arrays.feature_offsets.push_back(arrays.feature_ids.size());
-  }
-  return arrays;
-}
-
-DatasetArrays parse_score_matrix(const NamedBytes& bytes, const ScoredRows& rows, const LabelIndex& index) {
-  if (index.grows()) {
-    fail_input("{}: columns are numbers, but the data name their labels; give the names by --labels",
-               bytes.path);
-  }
-  NpzMatrix matrix = read_npz_matrix(bytes, Repeated::kRefuse);
-  if (matrix.rows != rows.samples && matrix.rows != rows.samples + rows.blank.size())
-    fail_rows(bytes.path, matrix.rows, rows);
-  DatasetArrays arrays;
-  for (std::size_t r = 0; r < matrix.rows; ++r) {
-    for (std::size_t e = matrix.ends[r]; e < matrix.ends[r + 1]; ++e)
-      check_score_label(matrix.ids[e], index, fmt::format("{}: row {}", bytes.path, r));
-  }
-  arrays.feature_offsets = std::move(matrix.ends);
-  arrays.feature_ids.assign(matrix.ids.begin(), matrix.ids.end());
-  arrays.feature_values = std::move(matrix.values);
-  leave_out_blank(bytes.path, rows, arrays);
-  return arrays;
-}
-
 }  // namespace
 
 TruthOptions truth_options(const DataConfig& data) {
@@ -305,11 +187,7 @@ Dataset read_scores(const std::string& path, const ScoredRows& rows, LabelIndex&
   const std::string origin = path == "-" ? "standard input" : path;
   const FileBytes bytes(path == "-" ? "/dev/stdin" : path);
   const std::string_view text = without_byte_order_mark(bytes.text());
-  if (is_npz(text) && rows.users != nullptr)
-    fail_input(
-        "{}: a matrix does not say whose rows these are; give lines or JSON as slide predict prints them",
-        origin);
-  DatasetArrays arrays = is_npz(text)            ? parse_score_matrix({text, origin}, rows, index)
+  DatasetArrays arrays = is_npz(text)            ? parse_score_matrix({text, origin}, rows, index, order)
                          : rows.users != nullptr ? parse_user_scores(text, origin, *rows.users, index, order)
                                                  : parse_scores(text, origin, rows, index, order);
   std::uint32_t bound = index.named() ? static_cast<std::uint32_t>(index.names()) : index.limit();

@@ -29,12 +29,12 @@ Truth read_truth(const std::string& path, const TruthOptions& options, LabelInde
 
 // Scores as features (ranking.h), a row a sample, from a matrix of SciPy in .npz or text with a sample a
 // line, as `slide predict` prints it: `label:score` separated by blanks, or where labels have names
-// `name:score` separated by tabs, or objects of JSON.
-// Rows of interactions name their users, in any order, each once. "-" is standard input. Rows of blank lines
-// are left out where there are such. Throws InputError for another number of rows than samples, with or
-// without those, and with line and column for anything else at fault: a label twice, unknown or out of range,
-// a score that is not finite. `order`, unless nullptr, gets for each entry which of its line it is, in text;
-// of a matrix it stays empty.
+// `name:score` separated by tabs, or objects of JSON. A matrix may name its columns (`labels`).
+// Rows of interactions name their users, in any order, each once; those of a matrix by its member `users`.
+// "-" is standard input. Rows of blank lines are left out where there are such. Throws InputError for another
+// number of rows than samples, with or without those, and with line and column for anything else at fault: a
+// label twice, unknown or out of range, a score that is not finite. `order`, unless nullptr, gets for each
+// entry its place among equal scores of its row.
 Dataset read_scores(const std::string& path, const ScoredRows& rows, LabelIndex& index,
                     std::vector<std::uint32_t>* order = nullptr);
 

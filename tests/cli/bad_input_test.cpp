@@ -111,6 +111,7 @@ TEST_F(BadInputTest, FilesOfOtherKinds) {
   expect_bad_data("PK\x03\x04 words.txt", "bad.txt:1:1: this is a zip archive, but no .npz file; unpack it");
   expect_bad_data("SLIDEMDL....", "this is a model of slide, no data");
   expect_bad_data(std::string("\xfd") + "7zXZ" + std::string(9, '\0'), "packed by xz");
+  expect_bad_data("BZh91AY&SY....", "bad.txt:1:1: this is packed by bzip2; unpack it, or pack it by gzip");
   expect_bad_data(std::string("\xff\xfe") + "a\0b" + std::string(1, '\0'), "UTF-16");
   expect_bad_data(std::string("ab\0cd", 5), "binary data");
   expect_bad_data("text,label\nhello,x\n", "a table with the columns text, label, name those");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <set>
 #include <sstream>
 #include <string>
@@ -70,7 +71,9 @@ TEST_F(LogMeasuresTest, AreTheSameByAllCommands) {
     return json(
         slide_.run({"evaluate", scores, "test.csv", "--train", "train.csv", "--k", "1,3,5", "--json"}));
   };
-  const Json lines = evaluate("scores.txt"), objects = evaluate("scores.jsonl");
+  ASSERT_EQ(slide_.run({"predict", "run", "-", "--k", "23", "--out", "scores.npz"}, users).code, 0);
+  const Json lines = evaluate("scores.txt"), objects = evaluate("scores.jsonl"),
+             matrix = evaluate("scores.npz");
   const Json logged = events_of(read_file(slide_.path("run/metrics.jsonl"))).back();
   for (const char* name : {"p_at_1", "p_at_3", "p_at_5", "ndcg_at_3", "recall_at_5", "psp_at_1", "psp_at_5",
                            "hit_rate_at_3", "mrr_at_5"}) {
@@ -78,6 +81,7 @@ TEST_F(LogMeasuresTest, AreTheSameByAllCommands) {
     EXPECT_NEAR(test[name], piped[name], 1e-9) << name;
     EXPECT_NEAR(test[name], lines[name], 1e-9) << name << lines;
     EXPECT_NEAR(test[name], objects[name], 1e-9) << name;
+    EXPECT_NEAR(test[name], matrix[name], 1e-9) << name;
     if (!logged.contains(name)) continue;
     EXPECT_NEAR(test[name], logged[name], 1e-9) << name;
   }
@@ -86,6 +90,7 @@ TEST_F(LogMeasuresTest, AreTheSameByAllCommands) {
   EXPECT_EQ(lines["samples"], 41);
   EXPECT_EQ(test["unknown_labels"], 8);
   EXPECT_EQ(lines["unknown_labels"], 8);
+  EXPECT_EQ(matrix["unknown_labels"], 8);
 }
 
 TEST_F(LogMeasuresTest, UnknownItemsAreMissedAndSaidToBeItems) {
@@ -116,6 +121,34 @@ TEST_F(LogMeasuresTest, EvaluateRefusesWhatIsNotOfTheUsers) {
   EXPECT_NE(refusal("{\"predictions\":[]}\nu2\n").find("no name of a user"), std::string::npos);
   write("scores.txt", "\nu2\ti2:0.5\ti1:0.25\nu1\ti1:0.5\n");
   EXPECT_NEAR(json(slide_.run({"evaluate", "scores.txt", "test.csv", "--json"}))["p_at_1"], 1.0, 1e-12);
+}
+
+TEST_F(LogMeasuresTest, AMatrixNamesItsUsers) {
+  write_ratings();
+  ASSERT_EQ(train().code, 0);
+  const auto refusal = [&](const Strings& more = {}) {
+    Strings arguments = {"evaluate", "scores.npz", "test.csv"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome done = slide_.run(arguments);
+    EXPECT_EQ(done.code, 2) << done.out;
+    EXPECT_EQ(lines_of(done.err), 1U) << done.err;
+    return done.err;
+  };
+  ASSERT_EQ(slide_.run({"predict", "run", "-", "--out", "scores.npz"}, "u1\nu2\n").code, 0);
+  write("test.csv", "user,item\nu2,i1\nu1,i2\n");
+  EXPECT_EQ(slide_.run({"evaluate", "scores.npz", "test.csv"}).code, 0);
+  write("test.csv", "user,item\nu1,i1\nu2,i2\nu3,i1\n");
+  EXPECT_NE(refusal().find("scores.npz: there is no row for the user 'u3'"), std::string::npos);
+  write("test.csv", "user,item\nu1,i1\n");
+  EXPECT_NE(refusal().find("scores.npz: row 1: the data have no user 'u2'"), std::string::npos);
+  write("names.txt", "i1\ni2\n");
+  EXPECT_NE(refusal({"--labels", "names.txt"}).find("is not among the names of labels"), std::string::npos);
+  // Of rows without names the order cannot be known, also where there are as many as users.
+  write("rows.svm", " 0:1\n 1:1\n");
+  ASSERT_EQ(slide_.run({"convert", "rows.svm", "X.rows.npz"}).code, 0);
+  std::filesystem::rename(slide_.path("X.rows.npz"), slide_.path("scores.npz"));
+  write("test.csv", "user,item\nu1,i1\nu2,i2\n");
+  EXPECT_NE(refusal({"--labels", "names.txt"}).find("does not say whose rows these are"), std::string::npos);
 }
 
 // Nothing can be hidden of such users: what most have is what is learnt, from any order of lines.

@@ -139,6 +139,7 @@ TEST_F(MeasuresTest, LabelsThatTrainingLacksCountAsMissedByAllDoors) {
   run({"predict", "text", "te.tsv", "--k", "4", "--out", "s.npz"});
   expect_same(tested, json({"evaluate", "s.npz", "te.tsv", "--labels", "names.txt", "--train", "tr.tsv"}),
               "evaluate of a matrix");
+  expect_same(tested, json({"evaluate", "s.npz", "te.tsv", "--train", "tr.tsv"}), "by names in the matrix");
   const Outcome piped = slide_.run({"test", "text", "-", "--k", "1,3,5", "--json"}, file("te.tsv"));
   expect_same(tested, Json::parse(piped.out), "test of standard input");
   // Several files number their own labels.

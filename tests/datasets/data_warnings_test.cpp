@@ -71,6 +71,14 @@ TEST(DataWarnings, ListsAsPythonWritesThem) {
   expect_none("text,tags\nred ball,array[0]\nblue cat,(note)\n", kCsv);
 }
 
+TEST(DataWarnings, WholeNumbersAsDecimals) {
+  expect_one("text,tags\nred,1.0\nblue,\ngreen,20.0\n", kCsv,
+             {"f:2: ", "became decimals, 1.0", "'1' in another"});
+  expect_one("1.0\tred\n2.0\tblue\n", kText, {"f:1: ", "became decimals"});
+  expect_none("text,tags\nred,1.0\nblue,2.5\n", kCsv);
+  expect_none("text,tags\nred,1.0\nblue,.0\n", kCsv);
+}
+
 TEST(DataWarnings, LinesOfColumnNames) {
   expect_one("labels\ttext\nmusic\tred violin\nart\tblue cat\n", kText,
              {"f:1: ", "labels, text", "data.text=text and data.labels=labels"});

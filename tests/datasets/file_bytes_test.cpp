@@ -52,6 +52,24 @@ TEST(FileBytes, ComeWithoutAByteOrderMark) {
   EXPECT_EQ(FileBytes(folder.write("data", "\xef\xbb")).text(), "\xef\xbb");
 }
 
+// Whatever they are read as.
+TEST(FileBytes, PackedOtherwiseAreRefused) {
+  using namespace std::string_view_literals;
+  const testing::TemporaryFolder folder;
+  const auto fault = [&](std::string_view bytes) {
+    const std::string path = folder.write("f", bytes);
+    return testing::input_error([&] { FileBytes file(path); });
+  };
+  EXPECT_TRUE(fault("\xfd"
+                    "7zXZ\0\0"sv)
+                  .ends_with("f:1:1: this is packed by xz; unpack it, or pack it by gzip"));
+  EXPECT_NE(fault("BZh91AY&SY\1"sv).find("by bzip2"), std::string::npos);
+  EXPECT_NE(fault("7z\xbc\xaf\x27\x1c\0"sv).find("by 7-Zip"), std::string::npos);
+  EXPECT_NE(fault("\x04\x22\x4d\x18."sv).find("by lz4"), std::string::npos);
+  EXPECT_NE(fault("Rar!\x1a\x07."sv).find("by RAR"), std::string::npos);
+  EXPECT_EQ(fault("BZh9 a,b\n"sv), "");
+}
+
 TEST(FileBytes, StayWhenTheFileShrinks) {
   const TemporaryFolder folder;
   const std::string content = bytes_without_pattern(100'000);

@@ -131,6 +131,38 @@ TEST(LogLayout, UnreadColumnsAreWarnedOfWhereAllLinesWeighOne) {
   EXPECT_EQ(read("user,item,event\na,x,view\n", unweighted).warnings, Strings());
 }
 
+TEST(LogLayout, NamesOfColumnsStandOnce) {
+  const auto warnings = [](std::string_view text) { return read(text).warnings; };
+  for (const char* text : {"user,item\na,x\na,y\nuser,item\nb,x\n",
+                           "user,item\r\na,x\r\na,y\r\nuser,item\r\n", "\nuser,item\na,x\nuser,item"}) {
+    ASSERT_EQ(warnings(text).size(), 1U) << text;
+    EXPECT_NE(warnings(text)[0].find("log:4: the names of the columns stand here once more"),
+              std::string::npos)
+        << warnings(text)[0];
+  }
+  EXPECT_EQ(warnings("user,item\na,x\na,y\nuser,items\nuser,x\n"), Strings());
+}
+
+TEST(LogLayout, WholeNumbersAsDecimalsAreDoubtful) {
+  for (const char* text :
+       {"user,item\n1.0,a\n1.0,b\n2.0,a\n", "user,item\na,1.0\na,20.0\n", "1.0 a\n1.0 b\n2.0 a\n"}) {
+    ASSERT_EQ(read(text).warnings.size(), 1U) << text;
+    EXPECT_NE(read(text).warnings[0].find("whole numbers that became decimals, '1.0'"), std::string::npos)
+        << read(text).warnings[0];
+  }
+  EXPECT_EQ(read("ann tea jam\nbob\n").warnings, Strings());
+  EXPECT_NE(fault_of("item,rating,user\nx,1,a\nx\n"), "") << "a line without a user";
+  EXPECT_EQ(read("user,item,rating\n1,a,1.0\n1,b,2.0\n2,1.0,3.0\n").warnings, Strings());
+}
+
+TEST(LogLayout, FilesWithoutTextAreNoLogs) {
+  using namespace std::string_view_literals;
+  EXPECT_NE(fault_of("PK\x03\x04\n\0\0a,b\n"sv).find("log:1:1: this is a zip archive"), std::string::npos);
+  EXPECT_NE(fault_of("a,b\0\na,c\n"sv).find("log:1:1: this is binary data"), std::string::npos);
+  EXPECT_NE(fault_of("a\0,\0b\0\n\0a\0,\0c\0\n\0"sv).find("this is text in UTF-16"), std::string::npos);
+  EXPECT_EQ(read("PAR1,b\nPAR1,c\n").users.size(), 1U) << "a name";
+}
+
 TEST(LogLayout, WhatCanOnlyBeATimeIsOne) {
   const Strings rows = {"u: a=1 b=1 newest a", "v: c=1 newest c"};
   EXPECT_EQ(read("u,a,978302000\nu,b,978301000\nv,c,978300000\n").users, rows);

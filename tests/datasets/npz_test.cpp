@@ -11,6 +11,7 @@
 #include "datasets/detect.h"
 #include "datasets/file_bytes.h"
 #include "datasets/npy.h"
+#include "datasets/npy_text.h"
 #include "datasets/npz_matrix.h"
 #include "datasets/reader.h"
 #include "datasets/zip_archive.h"
@@ -158,6 +159,53 @@ TEST_F(NpzTest, WhatIsWrittenIsReadBack) {
   const std::string bytes = testing::read_text(folder_.path("X.t.npz"));
   write_npz(data, npz_paths(folder_.path("X.t.npz")));
   EXPECT_EQ(testing::read_text(folder_.path("X.t.npz")), bytes) << "the same data, the same bytes";
+}
+
+TEST_F(NpzTest, ScoresHaveNamesAndRanks) {
+  const std::string path = folder_.path("s.npz");
+  const auto read_scores = [&] {
+    const FileBytes bytes(path);
+    return read_npz_scores({bytes.text(), path});
+  };
+  NpzEntries entries{{0, 2, 3}, {2, 0, 1},   {0.5F, 0.5F, 1},
+                     {0, 1, 0}, {"ann", ""}, {"a b", "\u00e9\u4e16\U0001F3BB", "x\xff"}};
+  write_npz_matrix(path, entries, 3);
+  const NpzScores scores = read_scores();
+  EXPECT_EQ(scores.matrix.ids, (std::vector<std::uint64_t>{0, 2, 1}));
+  EXPECT_EQ(scores.ranks, (std::vector<std::uint64_t>{1, 0, 0})) << "with their entries";
+  EXPECT_EQ(scores.users, (std::vector<std::string>{"ann", ""}));
+  EXPECT_EQ(scores.labels, (std::vector<std::string>{"a b", "\u00e9\u4e16\U0001F3BB", "x\uFFFD"}));
+  entries.users = {"one"};
+  write_npz_matrix(path, entries, 3);
+  EXPECT_NE(input_error(read_scores).find("s.npz: users has 1 names for 2; give one for each"),
+            std::string::npos);
+  entries.users.clear();
+  entries.ranks.pop_back();
+  write_npz_matrix(path, entries, 3);
+  EXPECT_NE(input_error(read_scores).find("ranks has no whole number for each score"), std::string::npos);
+  entries = {{0, 2}, {1, 1}, {1, 2}};
+  write_npz_matrix(path, entries, 3);
+  EXPECT_NE(input_error(read_scores).find("row 0 has column 1 twice"), std::string::npos);
+}
+
+// Names as NumPy writes them: bytes, numbers, objects.
+TEST_F(NpzTest, NamesAreTextBytesOrNumbers) {
+  const auto names = [](std::string_view type, std::string_view shape, std::string_view items) {
+    return read_npy_texts(npy_bytes(type, shape, items), {"s.npz", "users", "advice"});
+  };
+  using Listed = std::vector<std::string>;
+  EXPECT_EQ(names("|S2", "(2,)", std::string_view("a\0bc", 4)), (Listed{"a", "bc"}));
+  const std::int64_t numbers[] = {-7, 42};
+  EXPECT_EQ(names("<i8", "(2,)", bytes_of(numbers)), (Listed{"-7", "42"}));
+  EXPECT_EQ(names("<U1", "(0,)", ""), Listed());
+  const char32_t odd[] = {0xD800, 0x110000};
+  EXPECT_EQ(names("<U1", "(2,)", bytes_of(odd)), (Listed{"\uFFFD", "\uFFFD"}));
+  EXPECT_NE(input_error([&] { names("<f8", "(2,)", bytes_of(numbers)); }).find("users holds no text"),
+            std::string::npos);
+  EXPECT_NE(input_error([&] { names("<i8", "(2,1)", bytes_of(numbers)); }).find("users is no list"),
+            std::string::npos);
+  EXPECT_NE(input_error([&] { names("|O", "(2,)", bytes_of(numbers)); }).find("'|O', which is not read"),
+            std::string::npos);
 }
 
 TEST_F(NpzTest, Faults) {

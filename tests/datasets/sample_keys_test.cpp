@@ -1,6 +1,7 @@
 // Tests of groups and times of samples: reading, and splits by them.
 #include "datasets/sample_keys.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -210,6 +211,34 @@ TEST(TimesOfSamples, AreRankedAsNumbersOrAsTexts) {
   EXPECT_EQ(ranks_of_times(key_values({"10", "9", "-1.5", "1e1", "9"}), "d"), (Ids{2, 1, 0, 2, 1}));
   EXPECT_EQ(ranks_of_times(key_values({"2024-05-31", "2023-12-01", "2024-05-31T10:00"}), "d"),
             (Ids{1, 0, 2}));
+}
+
+// By the clock, not by their letters.
+TEST(TimesOfSamples, AreRankedAsDates) {
+  const std::vector<std::string_view> times = {"2024-03-31T01:30:00+02:00", "2024-03-31T00:15:00Z",
+                                               "2024-03-30T23:00:00-05:00", "2024-3-31 02:00", "2024-03-31"};
+  EXPECT_EQ(ranks_of_times(key_values(times), "d"), (Ids{0, 2, 4, 3, 1}));
+  EXPECT_EQ(ranks_of_times(key_values({"2024-03-31T02:00+02:00", "2024-03-31", "2024-03-30"}), "d"),
+            (Ids{1, 1, 0}));
+  EXPECT_EQ(ranks_of_times(key_values({"2024 week 2", "2024 week 1", "Marmalade", "10:30"}), "d"),
+            (Ids{2, 1, 3, 0}));
+}
+
+TEST(TimesOfSamples, AreRefusedWhereTheirOrderCannotBeTold) {
+  for (const char* date : {"31/05/2024", "5/31/24", "31.5.2024 10:00", "Fri May 31 2024", "May 31, 2024"}) {
+    EXPECT_EQ(testing::input_error([&] {
+                ranks_of_times(key_values({"2024-01-01", date}), "d.txt");
+              }),
+              fmt::format("data.time: sample 2 of d.txt has the time '{}'; such texts do not sort by time: "
+                          "write dates as 2024-05-31",
+                          date));
+  }
+  EXPECT_EQ(
+      testing::input_error([] {
+        ranks_of_times(key_values({"1712000000", "1712000000", "1712000001000"}), "d.txt");
+      }),
+      "data.time: some times of d.txt are seconds and others thousandths or less, as '1712000001000' of "
+      "sample 3, so that the latest cannot be told; write all in one unit");
 }
 
 TEST(TimesOfSamples, AreRefusedWhereTheyAreMixedOrAllTheSame) {

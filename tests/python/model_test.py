@@ -1,5 +1,6 @@
 """slide.Model: files of the command line, predictions, texts."""
 
+import csv
 import json
 import pickle
 
@@ -143,6 +144,38 @@ def test_users_are_looked_up_by_name(items, program, tmp_path):
         assert len(model.recommend(["dora", "bob"], k=4)["dora"]) == 4
     (other := tmp_path / "other.csv").write_text("user,item\ndora,tea\ndora,rice\n")
     assert len(model.recommend(["dora"], k=4, known=other)["dora"]) == 2
+
+
+def test_lists_of_names_are_users_and_their_lists_are_items(program, tmp_path):
+    log = tmp_path / "log.csv"
+    pairs = [("ann", "green tea"), ("ann", 'a "b", c'), ("bob", "green tea"), ("bob", "ann"), ("cid", "ann")]
+    with open(log, "w", newline="") as file:
+        csv.writer(file).writerows([("user", "item"), *pairs])
+    keys = ("--set", f"data.train={log}", "data.kind=interactions", "train.epochs=2")
+    program("train", *keys, "--out", tmp_path / "run", "--quiet")
+    model = slide.Model.load(tmp_path / "run")
+    of_users = model.predict(users=["ann", "bob"], k=3)
+    for names in (["ann", "bob"], np.array(["ann", "bob"]), ("ann", "bob")):
+        for found, wanted in zip(model.predict(names, k=3), of_users):
+            assert np.array_equal(found, wanted)
+    # A user who is an item, too, is one or the other by the form.
+    of_items = model.predict([["green tea", 'a "b", c'], ("ann", "green tea")], k=3)
+    for found, wanted in zip(of_items, of_users):
+        assert np.array_equal(found, wanted)
+    assert np.array_equal(model.hidden_vectors(["ann"]), model.hidden_vectors([["green tea", 'a "b", c']]))
+    with pytest.warns(UserWarning, match="1 of 2 users have no item"):
+        model.predict(["green tea", "bob"])
+    with pytest.warns(UserWarning, match="1 of 2 users have no item"):
+        model.predict([["never"], ["ann"]])
+    with pytest.raises(slide.InputError, match="X: row 0 is no text"):
+        model.predict([["ann"], "bob"])
+    for wrong in ([["ann"], [3]], [["ann"], None]):
+        with pytest.raises(slide.InputError, match="X: row 1: .* is no name of an item"):
+            model.predict(wrong)
+    with pytest.raises(slide.InputError, match="slide.read"):
+        model.evaluate(["ann"], [[0]])
+    (other := tmp_path / "other.csv").write_text("user,item\ndora,ann\n")
+    assert np.array_equal(model.predict(["dora"], known=other)[0], model.predict([["ann"]])[0])
 
 
 def test_users_need_a_model_of_interactions_and_a_log(items, text_model):

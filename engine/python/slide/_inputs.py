@@ -66,6 +66,23 @@ def are_texts(x: Any) -> bool:
     return False
 
 
+def texts_of_items(x: Any) -> Optional[list[str]]:
+    """Lists of names of items as texts that hold them, in quotes, for a model of interactions; None for anything else.
+    Raises InputError where a row is no such list, but others are."""
+    if isinstance(x, (str, bytes)) or is_sparse(x) or getattr(x, "ndim", 1) != 1 or not hasattr(x, "__len__"):
+        return None
+    rows = list(x)
+    lists = [list(row) if isinstance(row, (list, tuple, set, frozenset)) else None for row in rows]
+    if not any(row is not None and any(isinstance(one, str) for one in row) for row in lists):
+        return None
+    for at, row in enumerate(lists):
+        others = [rows[at]] if row is None else [one for one in row if not isinstance(one, str)]
+        if others:
+            cause = f"X: row {at}: {_shown(others[0])} is no name of an item"
+            raise InputError(f"{cause}; give a list of names for each user")
+    return [" ".join('"' + item.replace('"', '""') + '"' for item in row) for row in lists]
+
+
 def _utf8_fault(texts: Any, what: str) -> Optional[InputError]:
     for row, text in enumerate(texts):
         try:

@@ -24,6 +24,7 @@ from ._inputs import (
     ranks_of,
     targets_of,
     text_data_of,
+    texts_of_items,
     told,
 )
 from ._keys import value_in
@@ -63,6 +64,7 @@ class Model:
         self._predictors: dict[tuple, _slide.Predictor] = {}
         self._users: dict[str, _slide.KnownUsers] = {}
         self._lock = threading.Lock()
+        self._of_users = self.is_text and value_in(self.config, "data", "kind") == '"interactions"'
 
     @classmethod
     def load(cls, path: "str | os.PathLike[str]") -> "Model":
@@ -123,8 +125,9 @@ class Model:
     ) -> tuple[np.ndarray, np.ndarray]:
         """The best labels of each sample, best first.
 
-        X: samples as a CSR matrix, a dense array [n, features or less], or a list of texts for a model trained on text.
-        Features of a matrix that the model does not know are left out, with a warning. k: labels a sample; 5, or with a threshold alone all that reach it.
+        X: samples as a CSR matrix, a dense array [n, features or less], or a list of texts for a model trained on text; for a
+        model of interactions a list of names of users, as `users`, or of lists of items by name, [["tea", "jam"], ...], which
+        the users have. Features of a matrix that the model does not know are left out, with a warning. k: labels a sample; 5, or with a threshold alone all that reach it.
         users: in place of X, names of users of a model of interactions, a row for each in their order; what they have is
         looked up, as ``slide predict`` does, in the log `known`, or in the model's ``data.known`` or training file, which is
         read once.
@@ -144,6 +147,8 @@ class Model:
         options = {"logits": logits, "inference": inference, "threads": threads, "keep_known": keep_known}
         if (X is None) == (users is None):
             raise _slide.InputError("give either X or users")
+        if users is None and self._of_users and are_texts(X):
+            users = list(X)
         if users is not None:
             return self._predict(self._data_of_users(users, known), k, threshold, **options)
         if known is not None:
@@ -251,6 +256,12 @@ class Model:
         return found
 
     def _data(self, x: Any, targets: Optional[Targets] = None) -> _slide.Data:
+        if self._of_users and are_texts(x):
+            if targets is not None:
+                raise _slide.InputError("X: of names of users, slide.read(test, model=..., known=...) gives X and Y")
+            return self._data_of_users(list(x), None)
+        if self._of_users and (texts := texts_of_items(x)) is not None:
+            return told(text_data_of(texts, self._engine, targets), stacklevel=4)
         if are_texts(x):
             return text_data_of(x, self._engine, targets)
         features = features_for(self._engine, x)
