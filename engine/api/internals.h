@@ -35,6 +35,8 @@ struct Reading {
   // Names of labels behind those of `text`, which it does not know; or nullptr.
   std::shared_ptr<const UnknownLabels> unknown = nullptr;
   std::uint64_t unknown_features = 0;  // left out
+  // The vocabulary that `text` continues (Data::learn_more_texts()), or nullptr.
+  std::shared_ptr<const TextModel> before = nullptr;
 };
 
 struct Data::Impl {

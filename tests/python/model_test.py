@@ -25,16 +25,20 @@ def test_texts_are_predicted_as_by_the_command_line(program, text_model, tmp_pat
     (tmp_path / "in.txt").write_text("".join(text + "\n" for text in texts))
     printed = program("predict", text_model, tmp_path / "in.txt", "--k", 2).splitlines()
     labels, scores = model.predict(texts, 2)
+    numbers, again = model.predict(texts, 2, names=False)
+    assert (model.label_names[numbers] == labels).all() and (scores == again).all()
     for line, row, values in zip(printed, labels, scores):
         for part, label, value in zip(line.split(), row, values):
             name, _, score = part.rpartition(":")
-            assert name == model.label_names[label] and float(score) == pytest.approx(value, abs=1e-4)
+            assert name == label and float(score) == pytest.approx(value, abs=1e-4)
 
 
 def test_a_model_of_features_takes_no_texts(samples, few):
     model = slide.Classifier(**few).fit(*samples).model_
     with pytest.raises(slide.InputError, match="trained on features, not on text"):
         model.predict(["some text"])
+    with pytest.raises(slide.InputError, match="names: the labels of this model have none"):
+        model.predict(samples[0], names=True)
     assert model.label_names is None
 
 
@@ -109,8 +113,10 @@ def test_what_a_user_has_is_left_out_unless_asked_for(program, tmp_path):
     x = np.zeros((1, model.features), np.float32)
     x[0, :3] = 1
     known = {0, 1, 2}
-    assert not known & set(model.predict(x, model.labels)[0][0])
-    assert known <= set(model.predict(x, model.labels, keep_known=True)[0][0])
+    known_names = {model.label_names[one] for one in known}
+    assert not known & set(model.predict(x, model.labels, names=False)[0][0])
+    assert not known_names & set(model.predict(x, model.labels)[0][0])
+    assert known <= set(model.predict(x, model.labels, keep_known=True, names=False)[0][0])
 
 
 @pytest.fixture
@@ -129,7 +135,7 @@ def test_users_are_looked_up_by_name(items, program, tmp_path):
     model = slide.Model.load(items / "model.slide")
     labels, scores = model.predict(users=["bob", "ann"], k=4)
     assert labels.shape == scores.shape == (2, 4)
-    assert [model.label_names[label] for label in labels[0] if label >= 0] == ["jam"]
+    assert labels[0].tolist() == ["jam", None, None, None]
     found = model.recommend(["bob", "ann"], k=4)
     assert list(found) == ["bob", "ann"]
     (users := tmp_path / "users.txt").write_text("bob\nann\n")

@@ -21,6 +21,7 @@ from ._inputs import (
     first_label,
     is_sparse,
     numbered,
+    one_text_column,
     ranks_of,
     targets_of,
     text_data_of,
@@ -62,6 +63,7 @@ class Model:
         self._engine = engine
         self._predictors: dict[tuple, _slide.Predictor] = {}
         self._users: dict[str, _slide.KnownUsers] = {}
+        self._names: Optional[np.ndarray] = None
         self._lock = threading.Lock()
 
     @classmethod
@@ -120,6 +122,7 @@ class Model:
         inference: str = "configured",
         threads: int = 0,
         keep_known: bool = False,
+        names: Optional[bool] = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """The best labels of each sample, best first.
 
@@ -131,9 +134,11 @@ class Model:
         threshold: leaves out labels with lower scores. logits: scores are those of the output neurons, else probabilities. inference: ``"full"`` scores all
         labels, ``"lsh"`` only candidates that hash tables find, ``"configured"`` does what ``eval.inference`` of the
         model says. threads: 0 = all cores; up to 128 samples are always answered by the calling thread. keep_known: a
-        model of interactions answers with what a sample has already, too.
+        model of interactions answers with what a sample has already, too. names: False gives numbers of labels that have
+        names.
 
-        Returns labels [n, k] of int64, -1 where there are less than k, and scores [n, k] of float32, 0 there; with a
+        Returns labels [n, k]: names, objects that end in None where there are less than k, or where labels have none or
+        `names` is False, int64 that end in -1; and scores [n, k] of float32, 0 there; with a
         threshold alone k is how many the sample with the most of them has. Of no samples, X = [], both have no rows.
 
         Raises InputError when X does not fit the model, and for `users` when it was not trained on interactions or the log is
@@ -142,14 +147,23 @@ class Model:
         options = {"logits": logits, "inference": inference, "threads": threads, "keep_known": keep_known}
         if (X is None) == (users is None):
             raise _slide.InputError("give either X or users")
-        if users is not None:
-            return self._predict(self._data_of_users(users, known), k, threshold, **options)
-        if known is not None:
+        if names and not self.is_text:
+            raise _slide.InputError("names: the labels of this model have none; leave it out")
+        if users is None and known is not None:
             raise _slide.InputError("known: it is the log that users are looked up in; leave it out")
         if isinstance(X, (list, tuple)) and len(X) == 0:
             width = 0 if k is None and threshold is not None else 5 if k is None else _id_of(k, "k")
-            return np.empty((0, width), np.int64), np.empty((0, width), np.float32)
-        return self._predict(self._data(X), k, threshold, **options)
+            ids, scores = np.empty((0, width), np.int64), np.empty((0, width), np.float32)
+        else:
+            data = self._data(X) if users is None else self._data_of_users(users, known)
+            ids, scores = self._predict(data, k, threshold, **options)
+        return (self._names_of(ids) if self.is_text and names is not False else ids), scores
+
+    def _names_of(self, ids: np.ndarray) -> np.ndarray:
+        """Names by number, None where it is -1."""
+        if self._names is None:
+            self._names = np.array([*self._engine.label_names(), None], dtype=object)
+        return self._names[ids]
 
     def recommend(
         self, users: "Sequence[str]", k: Optional[int] = None, **options: Any
@@ -159,9 +173,8 @@ class Model:
         users, k and `options`: as for ``predict``. Raises what it does.
         """
         labels, scores = self.predict(k=k, users=users, **options)
-        names = self.label_names
         return {
-            str(user): [(names[label], float(score)) for label, score in zip(row, of_row) if label >= 0]
+            str(user): [(label, float(score)) for label, score in zip(row, of_row) if label is not None]
             for user, row, of_row in zip(users, labels, scores)
         }
 
@@ -249,6 +262,7 @@ class Model:
         return found
 
     def _data(self, x: Any, targets: Optional[Targets] = None) -> _slide.Data:
+        x = one_text_column(x) if self.is_text else x
         if are_texts(x):
             return text_data_of(x, self._engine, targets)
         features = features_for(self._engine, x)
