@@ -88,6 +88,8 @@ void add_commands(CLI::App& app, Action& action) {
   add_tune(app, action);
   add_test(app, action);
   add_predict(app, action);
+  add_recommend(app, action);
+  add_similar(app, action);
   add_evaluate(app, action);
   add_vectors(app, action);
   add_serve(app, action);

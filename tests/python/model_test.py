@@ -150,6 +150,28 @@ def test_users_are_looked_up_by_name(items, program, tmp_path):
     assert len(model.recommend(["dora"], k=4, known=other)["dora"]) == 2
 
 
+def test_similar_items_are_those_of_nearest_labels(items, text_model, samples, few):
+    model = slide.Model.load(items / "model.slide")
+    names, cosines = model.similar(["tea", "rice"], k=3)
+    for item, row, values in zip(("tea", "rice"), names, cosines):
+        ids, wanted = model.nearest_labels(item, 3)
+        assert model.label_names[ids].tolist() == [one for one in row if one is not None]
+        np.testing.assert_allclose(values[: len(wanted)], wanted, atol=1e-6)
+    every, _ = model.similar(k=2, names=False)
+    assert every.shape == (model.labels, 2) and every.dtype == np.int64
+    words, _ = slide.Model.load(text_model).similar(["birds"], k=1, of="features")
+    assert isinstance(words[0, 0], str) and words[0, 0] != "birds"
+    numbers, _ = slide.Classifier(**few).fit(*samples).model_.similar([7], k=3)
+    assert numbers.tolist()[0] == slide.Classifier(**few).fit(*samples).model_.nearest_labels(7, 3)[0].tolist()
+    for given, message in ((["never"], "there is no label 'never'"), ("tea", "give a list")):
+        with pytest.raises(slide.InputError, match=message):
+            model.similar(given)
+    with pytest.raises(slide.InputError, match="of: 'words'; give 'labels' or 'features'"):
+        model.similar(["tea"], of="words")
+    with pytest.raises(slide.InputError, match="there is no label 99; the model has"):
+        model.similar([99])
+
+
 def test_users_need_a_model_of_interactions_and_a_log(items, text_model):
     model = slide.Model.load(items / "model.slide")
     with pytest.raises(slide.InputError, match="give either X or users"):

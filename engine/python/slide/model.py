@@ -64,6 +64,7 @@ class Model:
         self._predictors: dict[tuple, _slide.Predictor] = {}
         self._users: dict[str, _slide.KnownUsers] = {}
         self._names: Optional[np.ndarray] = None
+        self._feature_ids: Optional[dict[str, int]] = None
         self._lock = threading.Lock()
 
     @classmethod
@@ -228,6 +229,51 @@ class Model:
         such label.
         """
         return self._engine.nearest_labels(self._label(label), count)
+
+    def similar(
+        self,
+        items: "Sequence[int | str] | None" = None,
+        k: int = 10,
+        *,
+        of: str = "labels",
+        names: Optional[bool] = None,
+        threads: int = 0,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The `k` others most similar to each of `items`, by the cosine of their vectors.
+
+        items: labels (of a model of interactions its items) by number or name; without, all of them in the order of
+        their numbers. of: ``"features"`` compares features, or words. The vectors are made by the first call and kept.
+
+        Returns (names or numbers [n, k], as ``predict`` has them; cosines [n, k] of float32, 0 where there are less).
+        Raises InputError for what is not in the model, and where it has no such vectors.
+        """
+        if of not in ("labels", "features"):
+            raise _slide.InputError(f"of: {of!r}; give 'labels' or 'features'")
+        if isinstance(items, str):
+            raise _slide.InputError("items: give a list of names or numbers")
+        features = of == "features"
+        if items is None:
+            ids = list(range(self.features if features else self.labels))
+        else:
+            ids = [self._feature(one) if features else self._label(one) for one in items]
+        found, cosines = self._engine.similar(ids, _id_of(k, "k"), features, threads)
+        if not self.is_text or names is False:
+            return found, cosines
+        return (self._feature_names_of(found) if features else self._names_of(found)), cosines
+
+    def _feature(self, feature: "int | str") -> int:
+        if not isinstance(feature, str):
+            return _id_of(feature, "feature")
+        if self._feature_ids is None:
+            count = self.features if self.is_text else 0
+            self._feature_ids = {self._engine.feature_name(i): i for i in range(count)}
+        if feature not in self._feature_ids:
+            raise _slide.InputError(f"there is no feature {feature!r} in the model")
+        return self._feature_ids[feature]
+
+    def _feature_names_of(self, ids: np.ndarray) -> np.ndarray:
+        names = {int(i): self._engine.feature_name(int(i)) for i in np.unique(ids[ids >= 0])}
+        return np.array([[names.get(int(i)) for i in row] for row in ids], dtype=object).reshape(ids.shape)
 
     def strongest_features(self, label: "int | str", count: int = 10) -> tuple[np.ndarray, np.ndarray]:
         """The features with the largest weights straight to `label`, a number or a name.
