@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -21,6 +20,7 @@
 #include "datasets/label_texts.h"
 #include "datasets/labelled_chunks.h"
 #include "datasets/tokenizer.h"
+#include "datasets/vocabulary_choice.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 
@@ -67,12 +67,6 @@ void count_line(const LabelledLine& parts, Seen& seen) {
   }
 }
 
-struct Candidate {
-  std::uint64_t hash;
-  std::uint32_t samples;
-  const char* name;
-};
-
 // Sums the counters over threads, one per shard; releases the threads' memory.
 std::vector<FeatureCounter> merge_features(std::vector<Seen>& seen, int threads) {
   std::vector<FeatureCounter> merged(kShards);
@@ -86,95 +80,6 @@ std::vector<FeatureCounter> merge_features(std::vector<Seen>& seen, int threads)
     }
   });
   return merged;
-}
-
-float weight_of(const TextOptions& options, std::uint64_t samples, std::uint64_t with_feature) {
-  if (options.weighting == Weighting::kCounts) return 1.0F;
-  const std::uint64_t found = std::min(samples, with_feature);  // the features of a bucket may share samples
-  return static_cast<float>(1 + std::log(double(1 + samples) / double(1 + found)));
-}
-
-// Number of samples with a feature, recovered from its weight as exactly as possible.
-std::uint64_t samples_with(const TextOptions& options, std::uint64_t samples, float weight) {
-  if (options.weighting == Weighting::kCounts) return 0;  // unused
-  const double with = double(1 + samples) / std::exp(double(weight) - 1) - 1;
-  return static_cast<std::uint64_t>(std::llround(std::clamp(with, 0.0, double(samples))));
-}
-
-// New features, and counts for the buckets.
-struct Choice {
-  std::vector<Candidate> chosen;
-  std::vector<std::uint64_t> buckets;
-  void to_bucket(std::uint64_t hash, std::uint32_t samples) {
-    if (!buckets.empty()) buckets[hash % buckets.size()] += samples;
-  }
-};
-
-// Keeps the most frequent candidates, in order, besides `known` existing ones.
-void keep_most(const TextOptions& options, std::size_t known, Choice& choice) {
-  std::vector<Candidate>& chosen = choice.chosen;
-  std::sort(chosen.begin(), chosen.end(), [](const Candidate& a, const Candidate& b) {
-    return a.samples != b.samples ? a.samples > b.samples : a.hash < b.hash;
-  });
-  const std::size_t most =
-      options.max_features == 0 ? kIdLimit - 1 - choice.buckets.size() : options.max_features;
-  const std::size_t room = most - std::min(most, known);
-  for (std::size_t i = room; i < chosen.size(); ++i) choice.to_bucket(chosen[i].hash, chosen[i].samples);
-  if (chosen.size() > room) chosen.resize(room);
-}
-
-// Appends the chosen features and the buckets to `parts`.
-void append_features(const TextOptions& options, const Choice& choice, TextModelParts& parts) {
-  for (const Candidate& feature : choice.chosen) {
-    parts.hashes.push_back(feature.hash);
-    parts.weights.push_back(weight_of(options, parts.samples, feature.samples));
-    parts.feature_names.add(feature.name);
-  }
-  for (const std::uint64_t samples : choice.buckets)
-    parts.weights.push_back(weight_of(options, parts.samples, samples));
-}
-
-void choose_features(const TextOptions& options, const std::vector<FeatureCounter>& counts,
-                     TextModelParts& parts) {
-  Choice choice{{}, std::vector<std::uint64_t>(options.hash_buckets)};
-  for (const FeatureCounter& counter : counts) {
-    counter.for_each([&](const FeatureCount& entry, const char* name) {
-      if (entry.samples >= options.min_count) {
-        choice.chosen.push_back({entry.hash, entry.samples, name});
-      } else {
-        choice.to_bucket(entry.hash, entry.samples);
-      }
-    });
-  }
-  keep_most(options, 0, choice);
-  append_features(options, choice, parts);
-}
-
-// Adds the features of `before`, reweighted by all samples so far, and new ones.
-void add_features(const TextModel& before, const TextOptions& options,
-                  const std::vector<FeatureCounter>& counts, TextModelParts& parts) {
-  const TextModelParts& old = before.parts();
-  std::vector<std::uint64_t> with(old.weights.size());
-  for (std::size_t f = 0; f < with.size(); ++f) with[f] = samples_with(options, old.samples, old.weights[f]);
-  const auto known = static_cast<std::ptrdiff_t>(old.hashes.size());
-  Choice choice{{}, {with.begin() + known, with.end()}};
-  for (const FeatureCounter& counter : counts) {
-    counter.for_each([&](const FeatureCount& entry, const char* name) {
-      if (const auto id = before.known_feature(entry.hash)) {
-        with[*id] += entry.samples;
-      } else if (entry.samples >= options.min_count) {
-        choice.chosen.push_back({entry.hash, entry.samples, name});
-      } else {
-        choice.to_bucket(entry.hash, entry.samples);
-      }
-    });
-  }
-  keep_most(options, old.hashes.size(), choice);
-  parts.hashes = old.hashes;
-  parts.feature_names = old.feature_names;
-  for (std::size_t f = 0; f < old.hashes.size(); ++f)
-    parts.weights.push_back(weight_of(options, parts.samples, with[f]));
-  append_features(options, choice, parts);
 }
 
 // Appends the labels that are frequent enough or have a text, without those of `before` (if any), after the
@@ -307,6 +212,26 @@ std::shared_ptr<const TextModel> learn_texts(const TextSamples& samples, LabelId
   std::vector<Seen> seen = nothing_seen(options, threads);
   count_all(chunks, seen);
   return model_of(std::move(parts), std::move(seen), {options, threads}, "texts");
+}
+
+std::shared_ptr<const TextModel> learn_more_texts(const TextSamples& samples, const TextModel& before,
+                                                  int threads) {
+  threads = resolve_threads(threads);
+  const std::size_t known = before.label_count();
+  bool same = samples.label_names.size() >= known;
+  for (std::uint32_t label = 0; same && label < known; ++label)
+    same = samples.label_names[label] == before.label_name(label);
+  if (!same) fail_input("labels: the first {} names must be those of the model, in its order", known);
+  TextSampleChunks chunks(samples);
+  std::vector<Seen> seen = nothing_seen(before.options(), threads);
+  count_all(chunks, seen);
+  TextModelParts parts;
+  parts.form = before.form();
+  parts.samples = before.samples();
+  for (const std::string_view name : samples.label_names) parts.label_names.add(name);
+  for (const Seen& mine : seen) parts.samples += mine.samples;
+  add_features(before, before.options(), merge_features(seen, threads), parts);
+  return std::make_shared<const TextModel>(before.options(), std::move(parts));
 }
 
 namespace {

@@ -62,4 +62,10 @@ enum class LabelIds { kByFrequency, kAsGiven };
 std::shared_ptr<const TextModel> learn_texts(const TextSamples& samples, LabelIds label_ids,
                                              const TextOptions& options, int threads);
 
+// Incremental learning from texts in memory, with the options of `before`. The first labels of `samples` are
+// those of `before`, in their order; the others follow with their ids, however rare. Throws InputError where
+// they are not.
+std::shared_ptr<const TextModel> learn_more_texts(const TextSamples& samples, const TextModel& before,
+                                                  int threads);
+
 }  // namespace slide

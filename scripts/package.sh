@@ -22,12 +22,28 @@ fail() { echo "package.sh: $*" >&2; exit 1; }
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || stat -c %Y CMakeLists.txt)}
 export SOURCE_DATE_EPOCH
 
-build_targets() {  # target...
+has_target() { cmake --build "$build" --target help 2> /dev/null | grep "^$1: " > /dev/null; }  # target
+
+configure() {  # argument of cmake...
+  cmake "$@" > "$work/configure.log" 2>&1 || { cat "$work/configure.log" >&2; fail "cmake fails"; }
+}
+
+# Configures the build where it is not. One without the Python package, as scripts/quickstart.sh makes it where
+# pybind11 is missing, is configured again with what that takes, but not where -DSLIDE_BUILD_PYTHON=OFF left it out.
+prepare_build() {
   if [ ! -e "$build/CMakeCache.txt" ]; then
     install_packages "${build_packages[@]}"
-    install_packages "${python_packages[@]}" || echo "Going on without the Python package." >&2
-    cmake --preset release -B "$build" > "$work/configure.log" 2>&1 || { cat "$work/configure.log" >&2; exit 1; }
+    [ "$kind" = tar ] || install_packages "${python_packages[@]}" || true
+    configure --preset release -B "$build"
+  elif [ "$kind" != tar ] && [ "$(cached SLIDE_BUILD_PYTHON)" != OFF ] && ! has_target slide_python_package; then
+    install_packages "${python_packages[@]}" || true
+    configure "$build"
   fi
+  [ "$kind" = tar ] || has_target slide_python_package ||
+    echo "There will be no Python package: $(grep 'No Python module' "$work/configure.log" 2> /dev/null || echo SLIDE_BUILD_PYTHON is OFF)" >&2
+}
+
+build_targets() {  # target...
   cmake --build "$build" -j "$(jobs_at_once)" --target "$@" > "$work/build.log" 2>&1 ||
     { tail -n 40 "$work/build.log" >&2; fail "the build fails"; }
 }
@@ -38,8 +54,8 @@ version() { cached CMAKE_PROJECT_VERSION; }
 # The targets that `cmake --install` copies.
 installed_targets() {
   echo slide slide_library slide_shell_files
-  [ ! -e "$build/slide_mpi.so" ] || echo slide_mpi
-  [ ! -d "$build/python" ] || echo slide_python_package
+  ! has_target slide_mpi || echo slide_mpi
+  ! has_target slide_python_package || echo slide_python_package
 }
 
 # What a package says of the rights on what is compiled into it, from the copyright files of those packages.
@@ -62,7 +78,7 @@ make_deb() {
   local targets python=()
   read -ra targets <<< "$(installed_targets | tr '\n' ' ')"
   build_targets "${targets[@]}"
-  [ ! -d "$build/python" ] || python=(pybind11-dev)
+  ! has_target slide_python_package || python=(pybind11-dev)
   copyright_of "${headers[@]}" "${in_program[@]}" "${python[@]}" > "$work/copyright"
   (cd "$build" && SLIDE_COPYRIGHT=$work/copyright cpack -G DEB -B "$work/deb" > "$work/deb.log" 2>&1) ||
     { cat "$work/deb.log" >&2; fail "there is no Debian package"; }
@@ -128,6 +144,7 @@ oldest_glibc() {  # file...
 
 make_wheel() {
   local python module tree tag
+  has_target slide_python_package || fail "a wheel takes the Python package, which this build lacks"
   [ -n "$(command -v patchelf)" ] || install_packages "${package_packages[@]}"
   build_targets slide_python_package
   python=$(cached Python_EXECUTABLE)
@@ -149,6 +166,7 @@ make_wheel() {
 
 install_packages "${package_packages[@]}" || fail "packages that this takes are missing"
 mkdir -p "$work"
+prepare_build
 case $kind in
   all) make_deb; make_tar; make_wheel ;;
   *) "make_$kind" ;;

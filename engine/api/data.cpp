@@ -35,45 +35,6 @@ struct ScaledStorage {
   std::shared_ptr<const void> rest;
 };
 
-void check_rows(const std::vector<std::string_view>& texts, const CsrInput& rows) {
-  if (rows.view.feature_offsets.size() == texts.size() + 1) return;
-  fail_input("{} texts, but {} rows of labels; they must be of the same samples", texts.size(),
-             rows.view.feature_offsets.size() - 1);
-}
-
-// The features of `data` with labels of their own, those beyond the model's too: they count as missed.
-Dataset with_labels_of(const Dataset& data, const CsrInput& rows) {
-  struct Both {
-    Dataset features;
-    CsrInput labels;
-  };
-  const auto storage = std::make_shared<const Both>(Both{data, rows});
-  DatasetView view = data.view();
-  view.label_offsets = rows.view.feature_offsets;
-  view.label_ids = rows.view.feature_ids;
-  return {storage, view, data.feature_count(), std::max(data.label_count(), rows.feature_count)};
-}
-
-// Texts and their labels, whose matrix `rows` keeps.
-TextSamples samples_of(const std::vector<std::string_view>& texts, const CsrInput& rows,
-                       const std::vector<std::string_view>& names) {
-  check_rows(texts, rows);
-  if (rows.feature_count > names.size())
-    fail_input("labels: there are {} of them, but {} names", rows.feature_count, names.size());
-  return {texts, rows.view.feature_offsets, rows.view.feature_ids, names};
-}
-
-void check_names(const std::vector<std::string_view>& names) {
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i].empty() || has_control(names[i])) {
-      fail_input(
-          "labels: the name '{}' of label {} is empty or has a line break, TAB or other control character; "
-          "give another",
-          shown_part(names[i]), i);
-    }
-  }
-}
-
 const TextModel& names_of(const Data::Impl& data) {
   if (!data.reading || data.reading->text == nullptr)
     fail_input("features and labels have names only where the data are text");
@@ -235,38 +196,6 @@ Data Data::read(const std::string& path, const Model& model) {
     impl.warnings = std::move(report.warnings);
     impl.reading = Reading{used.config.data, used.text, unknown, report.unknown_features};
     return Internals::make<Data>(std::move(impl));
-  });
-}
-
-Data Data::learn_texts(const std::vector<std::string_view>& texts, const CsrMatrix& labels,
-                       const std::vector<std::string_view>& label_names, const Config& config,
-                       bool keep_labels) {
-  return guarded([&] {
-    const slide::Config& used = Internals::of(config);
-    const int threads = static_cast<int>(used.train.threads);
-    const CsrInput rows = take_csr(labels, {}, nullptr, "labels");
-    check_names(label_names);
-    const TextSamples samples = samples_of(texts, rows, label_names);
-    const LabelIds ids = keep_labels ? LabelIds::kAsGiven : LabelIds::kByFrequency;
-    std::shared_ptr<const TextModel> text = slide::learn_texts(samples, ids, used.text, threads);
-    return read_with(used.data, parse_texts(samples, *text, used.data.normalize, threads), text);
-  });
-}
-
-Data Data::from_texts(const std::vector<std::string_view>& texts, const Model& model,
-                      const CsrMatrix& labels) {
-  return guarded([&] {
-    const slide::Model& used = Internals::of(model)->model;
-    if (used.text == nullptr) fail_input("the model was trained on features, not on text; use from_csr()");
-    const TextSamples samples{texts, {}, {}, {}};
-    Dataset parsed = parse_texts(samples, *used.text, used.config.data.normalize, 0);
-    if (labels.offsets.size() == 0) {
-      const auto warnings = rows_without_items(used.config.data, parsed);
-      return read_with(used.config.data, std::move(parsed), used.text, warnings);
-    }
-    const CsrInput rows = take_csr(labels, {}, nullptr, "labels");
-    check_rows(texts, rows);
-    return read_with(used.config.data, with_labels_of(parsed, rows), used.text);
   });
 }
 

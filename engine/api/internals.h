@@ -4,6 +4,7 @@
 #include <slide/config.h>
 #include <slide/data.h>
 #include <slide/model.h>
+#include <array>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,7 @@
 #include "engine/config/config.h"
 #include "engine/run/known_users.h"
 #include "engine/run/model_file.h"
+#include "engine/run/similar.h"
 #include "engine/training/trainer.h"
 
 namespace slide::api {
@@ -35,6 +37,8 @@ struct Reading {
   // Names of labels behind those of `text`, which it does not know; or nullptr.
   std::shared_ptr<const UnknownLabels> unknown = nullptr;
   std::uint64_t unknown_features = 0;  // left out
+  // The vocabulary that `text` continues (Data::learn_more_texts()), or nullptr.
+  std::shared_ptr<const TextModel> before = nullptr;
 };
 
 struct Data::Impl {
@@ -61,6 +65,10 @@ struct Model::Impl {
 
   mutable slide::Model model;  // constant except for its hash tables
   mutable std::once_flag tables;
+  // Of labels and of features, made when they are first asked for.
+  mutable std::mutex similar_mutex;
+  mutable std::array<std::shared_ptr<const SimilarRows>, 2> similar_rows;
+  std::shared_ptr<const SimilarRows> similar(bool features, int threads) const;
 
   // Builds the tables of a loaded model on the first call. Thread-safe: only users of tables access them,
   // after this call.

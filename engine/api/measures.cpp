@@ -8,6 +8,7 @@
 #include "engine/api/csr_input.h"
 #include "engine/api/internals.h"
 #include "engine/base/error.h"
+#include "engine/inference/f1.h"
 #include "engine/inference/metrics.h"
 #include "engine/inference/ranking.h"
 
@@ -57,6 +58,15 @@ Measures evaluate_scores(const CsrMatrix& scores, const CsrMatrix& labels, const
     const nlohmann::ordered_json by_group = metrics.groups_to_json();
     for (const auto& [name, value] : by_group.items()) measures[name] = value.get<double>();
     return measures;
+  });
+}
+
+BestThreshold best_threshold(const CsrMatrix& scores, const CsrMatrix& labels) {
+  return guarded([&] {
+    const CsrInput input = take_csr(scores, labels, nullptr, "scores");
+    const Dataset both(input.storage, input.view, input.feature_count, input.label_count);
+    const slide::BestThreshold best = slide::best_threshold(both, both);
+    return BestThreshold{best.threshold, best.f1_micro};
   });
 }
 

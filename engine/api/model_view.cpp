@@ -41,6 +41,31 @@ std::vector<Related> Model::nearest_labels(std::uint32_t label, std::size_t coun
   });
 }
 
+std::shared_ptr<const SimilarRows> Model::Impl::similar(bool features, int threads) const {
+  const std::lock_guard lock(similar_mutex);
+  std::shared_ptr<const SimilarRows>& rows = similar_rows[features ? 1 : 0];
+  if (rows == nullptr)
+    rows = std::make_shared<const SimilarRows>(model, features ? SimilarOf::kFeatures : SimilarOf::kLabels,
+                                               threads);
+  return rows;
+}
+
+std::vector<std::vector<Related>> Model::similar(const std::vector<std::uint32_t>& ids, std::size_t count,
+                                                 const SimilarOptions& options) const {
+  return guarded([&] {
+    const std::size_t size =
+        options.features ? impl_->model.network.sample_features() : impl_->model.shape.labels;
+    for (const std::uint32_t id : ids) {
+      if (id >= size)
+        fail_input("there is no {} {}; the model has {}", options.features ? "feature" : "label", id, size);
+    }
+    const auto rows = impl_->similar(options.features, options.threads);
+    std::vector<std::vector<Related>> all;
+    for (const auto& found : rows->nearest(ids, count, options.threads)) all.push_back(told(found));
+    return all;
+  });
+}
+
 std::vector<Related> Model::strongest_features(std::uint32_t label, std::size_t count) const {
   return guarded([&] {
     check_label(impl_->model, label);

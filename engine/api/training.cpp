@@ -110,8 +110,14 @@ Model train_on(const slide::Config& stated, RunData data, const Callbacks& callb
 void check_text(const Data::Impl& data, const slide::Model& model) {
   const std::shared_ptr<const TextModel> text = data.reading ? data.reading->text : nullptr;
   if (text == nullptr || text == model.text) return;
+  if (data.reading->before != nullptr && data.reading->before == model.text) return;
   if (model.text == nullptr || text->digest() != model.text->digest())
     fail_input("the data are text with words of its own; read it with the model to continue");
+}
+
+// The vocabulary that continues the model's, or nullptr.
+std::shared_ptr<const TextModel> grown_text(const Data::Impl& data) {
+  return data.reading && data.reading->before != nullptr ? data.reading->text : nullptr;
 }
 
 void check_beginning(const slide::Config& config) {
@@ -134,14 +140,15 @@ Model continue_training_on(const Model::Impl& impl, const Data& data, std::uint3
       widened(rows_to_train(Internals::of(data), scaled_rows(Internals::of(data), used.data)),
               model.shape.features, model.shape.labels);
   const int threads = resolve_threads(static_cast<int>(used.train.threads));
-  TrainingRows rows = continued_rows(model, more, nullptr, threads);
+  const std::shared_ptr<const TextModel> grown = grown_text(Internals::of(data));
+  TrainingRows rows = continued_rows(model, more, grown.get(), threads);
   require_memory(plan_run(used, rows, threads, 0));
-  TrainedStart start = start_continued(model, used, rows, nullptr, {}, threads);
+  TrainedStart start = start_continued(model, used, rows, grown.get(), {}, threads);
   Trainer trainer({used, std::move(rows), ContinuedStart{std::move(start)}, threads});
   trainer.run(observer_of(callbacks, {}));
   std::vector<std::uint32_t> idle = model.idle;  // only `slide train --init` counts them
   if (!idle.empty()) idle.resize(more.label_count());
-  return keep(model.config, std::move(trainer), model.text, std::move(idle));
+  return keep(model.config, std::move(trainer), grown != nullptr ? grown : model.text, std::move(idle));
 }
 
 // Reads the validation file as samples in memory.
@@ -153,7 +160,27 @@ void read_validation(const slide::Config& config, RunData& data) {
   data.validation = read_dataset(config.data.validation.file, options);
 }
 
-Model train_rows(const Config& config, const Data& train, const Data* test, const Callbacks& callbacks) {
+// Samples beside those of training; each may be nullptr.
+struct Beside {
+  const Data* test = nullptr;
+  const Data* validation = nullptr;
+};
+
+Dataset rows_beside(const Data& beside, const char* name, const Data& train, const DataConfig& config) {
+  if (beside.features() > train.features())
+    fail_input("the {} data have {} features, the training data {}; give both the same number of columns",
+               name, beside.features(), train.features());
+  return scaled_rows(Internals::of(beside), config);
+}
+
+void take_validation_rows(const Data& validation, const Data& train, slide::Config& config, RunData& data) {
+  data.validation = rows_beside(validation, "validation", train, config.data);
+  if (data.validation->size() == 0 || data.validation->label_entries() == 0)
+    fail_input("the validation data have no sample with a label");
+  if (!config.data.validation.wanted()) config.data.validation.file = "memory";
+}
+
+Model train_rows(const Config& config, const Data& train, const Beside& beside, const Callbacks& callbacks) {
   slide::Config used = Internals::of(config);
   check_beginning(used);
   const Data::Impl& rows = Internals::of(train);
@@ -161,14 +188,10 @@ Model train_rows(const Config& config, const Data& train, const Data* test, cons
   record_reading(rows, used);
   if (rows.reading) data.text = rows.reading->text;
   data.train = in_wanted_order(rows_to_train(rows, scaled_rows(rows, used.data)), used.data);
-  if (test != nullptr) {
-    if (test->features() > train.features())
-      fail_input("the test data have {} features, the training data {}; give both the same number of columns",
-                 test->features(), train.features());
-    data.test = scaled_rows(Internals::of(*test), used.data);
-  }
+  if (beside.test != nullptr) data.test = rows_beside(*beside.test, "test", train, used.data);
+  if (beside.validation != nullptr) take_validation_rows(*beside.validation, train, used, data);
   guarded([&] {
-    read_validation(used, data);
+    if (!data.validation) read_validation(used, data);
     const auto texts = data.text != nullptr ? named_label_texts(used.data) : nullptr;
     add_label_texts(used.data, texts.get(), static_cast<int>(used.train.threads), data);
     add_label_weights(used.data, data);
@@ -191,11 +214,43 @@ Model train(const Config& config, const Callbacks& callbacks) {
 }
 
 Model train(const Config& config, const Data& train, const Callbacks& callbacks) {
-  return train_rows(config, train, nullptr, callbacks);
+  return train_rows(config, train, {}, callbacks);
 }
 
 Model train(const Config& config, const Data& train, const Data& test, const Callbacks& callbacks) {
-  return train_rows(config, train, &test, callbacks);
+  return train_rows(config, train, {&test, nullptr}, callbacks);
+}
+
+Model train_validated(const Config& config, const Data& train, const Data& validation,
+                      const Callbacks& callbacks) {
+  return train_rows(config, train, {nullptr, &validation}, callbacks);
+}
+
+namespace {
+
+// `rows` of `data`, with what is known of it.
+Data part_of(const Data::Impl& data, Dataset rows) {
+  const auto kept = std::make_shared<const Dataset>(std::move(rows));
+  Data::Impl part = data;
+  part.view = kept->view();
+  part.storage = kept;
+  part.rows = *kept;
+  return Internals::make<Data>(std::move(part));
+}
+
+}  // namespace
+
+HeldOut hold_out(const Config& config, const Data& data) {
+  return guarded([&] {
+    slide::Config used = Internals::of(config);
+    const Data::Impl& all = Internals::of(data);
+    record_reading(all, used);
+    if (used.data.validation.share <= 0) fail_input("data.validation is no share of the samples; give one");
+    RunData parts;
+    parts.train = in_wanted_order(rows_to_train(all, all.rows), used.data);
+    Dataset validation = *take_validation(used, parts);
+    return HeldOut{part_of(all, std::move(parts.train)), part_of(all, std::move(validation))};
+  });
 }
 
 Model continue_training(const Model& model, const Data& data, std::uint32_t epochs,

@@ -88,6 +88,8 @@ void add_commands(CLI::App& app, Action& action) {
   add_tune(app, action);
   add_test(app, action);
   add_predict(app, action);
+  add_recommend(app, action);
+  add_similar(app, action);
   add_evaluate(app, action);
   add_vectors(app, action);
   add_serve(app, action);
@@ -115,6 +117,10 @@ int parse_and_execute(int argc, char** argv) {
       "3 done but for bad rows that --skip-bad left out, 141 the output is closed,\n"
       "129, 130 and 143 stopped by SIGHUP, Ctrl-C and SIGTERM.");
   add_commands(app, action);
+  if (argc == 1) {
+    print_text(app.help());
+    return kExitDone;
+  }
   const auto commands_known = app.get_subcommands(nullptr);
   const auto is_named = [&](const CLI::App* sub) { return sub->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands_known.begin(), commands_known.end(), is_named)) {

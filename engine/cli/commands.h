@@ -22,6 +22,8 @@ void add_train(CLI::App& app, Action& action);
 void add_tune(CLI::App& app, Action& action);
 void add_test(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
+void add_recommend(CLI::App& app, Action& action);
+void add_similar(CLI::App& app, Action& action);
 void add_evaluate(CLI::App& app, Action& action);
 void add_vectors(CLI::App& app, Action& action);
 void add_serve(CLI::App& app, Action& action);

@@ -365,10 +365,10 @@ void add_evaluate(CLI::App& app, Action& action) {
       "matrix of\n"
       "labels alone (.npz), or a pattern of several in quotes.");
   const auto command = std::make_shared<EvaluateCommand>();
-  sub->add_option("FILES", command->files, "One or more files of scores, and the data with the true labels")
+  sub->add_option("SCORES", command->files, "One or more files of scores, and the data with the true labels")
       ->required()
       ->expected(2, 1000)
-      ->type_name("SCORES... DATA");
+      ->option_text("SCORES... DATA");
   add_measures(*sub, command->measures, "1,3,5");
   const auto take_weights = [command](const std::vector<std::string>& weights) {
     for (const std::string& weight : weights)

@@ -9,11 +9,11 @@
 
 #include "datasets/dense_data.h"
 #include "engine/base/error.h"
-#include "engine/base/foreign_text.h"
 #include "engine/base/free_memory.h"
 #include "engine/base/parallel.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/convert_model.h"
+#include "engine/cli/inspect_data.h"
 #include "engine/cli/inspect_json.h"
 #include "engine/cli/inspect_label.h"
 #include "engine/cli/options.h"
@@ -34,10 +34,17 @@ namespace slide::cli {
 
 namespace {
 
+// A whole number above 0, or nothing.
+CLI::Validator whole_or_none(std::uint64_t high) {
+  const CLI::Validator number = whole(1, high);
+  return {[number](std::string& text) { return text.empty() ? std::string() : number(text); }, ""};
+}
+
 struct InspectCommand {
   Source source;               // or a model
   std::uint32_t features = 0;  // configuration: sizes of the data, 0 = read data.train
   std::uint32_t labels = 0;
+  bool list_labels = false;              // model: all of them
   std::vector<std::string> show_labels;  // model: labels to show, by name or id
   std::uint32_t k = 10;                  // nearest labels and strongest features of each
   int threads = 0;
@@ -212,6 +219,8 @@ void print_model(const Model& model, const std::string& path) {
 }
 
 void inspect_labels(const InspectCommand& command, const Model& model) {
+  if (command.list_labels)
+    return command.json ? print_text(text_of(json_of_label_list(model))) : print_labels(model);
   if (command.json) return print_text(text_of(json_of_labels(model, command.show_labels, command.k)));
   for (const std::string& label : command.show_labels) print_label(model, label, command.k);
 }
@@ -219,7 +228,7 @@ void inspect_labels(const InspectCommand& command, const Model& model) {
 void inspect_model(const InspectCommand& command) {
   Model model = load_model(command.source.name);
   tell(model.notes);
-  if (!command.show_labels.empty()) return inspect_labels(command, model);
+  if (command.list_labels || !command.show_labels.empty()) return inspect_labels(command, model);
   const int threads = resolve_threads(command.threads);
   const MemoryPlan plan = plan_of(model, threads);
   if (command.json) {
@@ -252,30 +261,6 @@ Sizes sizes_of_data(const Config& config, int threads) {
           data.train.samples(),
           rows.crosses.size(),
           look_at(config, data)};
-}
-
-// What was read of data.train, a line a subject.
-void print_data_look(const DataLook& look) {
-  const double samples = std::max<double>(1.0, double(look.samples));
-  if (!look.form.empty()) print("form               {}\n", look.form);
-  if (!look.columns.empty()) print("columns            {}\n", look.columns);
-  print("labels             {} have samples, {:.1f} a sample; {} occur once{}\n", grouped(look.labels),
-        double(look.label_entries) / samples, grouped(look.labels_once),
-        look.unlabelled > 0 ? fmt::format("; {} samples have none", grouped(look.unlabelled)) : "");
-  std::string frequent;
-  for (const auto& [name, count] : look.frequent)
-    frequent += fmt::format("{}{} ({})", frequent.empty() ? "" : ", ", shown_part(name), grouped(count));
-  print("most frequent      {}\n", frequent);
-  print("features           {:.1f} a sample{}{}\n", double(look.feature_entries) / samples,
-        look.dense > 0 ? fmt::format(", and {} dense columns", grouped(look.dense)) : "",
-        look.featureless > 0 ? fmt::format("; {} samples have none", grouped(look.featureless)) : "");
-  if (look.groups > 0) print("groups             {}\n", grouped(look.groups));
-  if (!look.first_time.empty()) print("times              {} to {}\n", look.first_time, look.last_time);
-  if (look.times > 0) print("times              {} different ones\n", grouped(look.times));
-  print("looks wrong        {}\n",
-        look.warnings.empty()
-            ? "nothing"
-            : fmt::format("{} of what was looked at: see the warnings", look.warnings.size()));
 }
 
 std::optional<Sizes> find_sizes(const Config& config, const InspectCommand& command) {
@@ -321,6 +306,9 @@ nlohmann::ordered_json json_of_config(const Source& source, const Config& config
 }
 
 void inspect_config(const InspectCommand& command) {
+  if (command.list_labels)
+    fail_input("{}: --labels lists those of a model; of data or a configuration give their number after it",
+               command.source.name.empty() ? "inspect" : command.source.name);
   if (!command.show_labels.empty()) {
     fail_input("{}: --label needs a model, not data or a configuration; name the folder of a run",
                command.source.name);
@@ -370,9 +358,16 @@ void add_inspect(CLI::App& app, Action& action) {
                   "Configuration: features of the data; default: read data.train")
       ->transform(whole(1, kMaxItems))
       ->type_name("D");
-  sub->add_option("--labels", command->labels, "Configuration: labels of the data; default: read data.train")
-      ->transform(whole(1, kMaxItems))
-      ->type_name("L");
+  const auto take_labels = [command](const std::string& count) {
+    command->list_labels = count.empty();
+    if (!count.empty()) command->labels = static_cast<std::uint32_t>(std::stoul(count));
+  };
+  sub->add_option_function<std::string>("--labels", take_labels,
+                                        "Model: list its labels, with their training samples. Configuration: "
+                                        "labels of the data; default: read data.train")
+      ->expected(0, 1)
+      ->transform(whole_or_none(kMaxItems))
+      ->type_name("[L]");
   sub->add_option(
          "--label", command->show_labels,
          "Model: nearest labels and strongest features of this label, by name or id; may be repeated")

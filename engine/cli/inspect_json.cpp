@@ -124,6 +124,15 @@ Json json_of_tables(const Model& model) {
   return tables;
 }
 
+Json json_of_label_list(const Model& model) {
+  Json labels = Json::array();
+  for (std::uint32_t label = 0; label < model.shape.labels; ++label)
+    labels.push_back({{"label", label_text(model, label)},
+                      {"id", label},
+                      {"samples", model.shape.label_frequencies[label]}});
+  return {{"labels", labels}};
+}
+
 Json json_of_labels(const Model& model, const std::vector<std::string>& names, std::size_t count) {
   Json labels = Json::array();
   for (const std::string& name : names) {

@@ -25,6 +25,9 @@ nlohmann::ordered_json json_of_tables(const Model& model);
 nlohmann::ordered_json json_of_labels(const Model& model, const std::vector<std::string>& names,
                                       std::size_t count);
 
+// "labels", a list with the content of print_labels().
+nlohmann::ordered_json json_of_label_list(const Model& model);
+
 // A first look at data, its names whole.
 nlohmann::ordered_json json_of(const DataLook& look);
 

@@ -6,6 +6,11 @@
 
 namespace slide::cli {
 
+void print_labels(const Model& model) {
+  for (std::uint32_t label = 0; label < model.shape.labels; ++label)
+    print("{}\t{}\n", model.shape.label_frequencies[label], label_text(model, label));
+}
+
 void print_label(const Model& model, const std::string& name, std::size_t count) {
   const std::uint32_t label = find_label(model, name);
   print("label {}: id {}, {} training samples\n", label_text(model, label), label,

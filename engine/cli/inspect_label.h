@@ -12,4 +12,7 @@ namespace slide::cli {
 // does not have the label.
 void print_label(const Model& model, const std::string& name, std::size_t count);
 
+// Prints all labels, a line each: training samples, TAB, name or id.
+void print_labels(const Model& model);
+
 }  // namespace slide::cli

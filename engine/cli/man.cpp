@@ -1,5 +1,7 @@
 // `slide man`: the manual page, generated from the descriptions of the commands.
 #include "engine/cli/commands.h"
+#include "engine/cli/examples.h"
+#include "engine/cli/help_format.h"
 #include "engine/cli/text.h"
 
 namespace slide::cli {
@@ -19,12 +21,16 @@ std::string roff(const std::string& text) {
 std::string man_of(const CLI::App& sub) {
   std::string page = fmt::format(".SS slide {}\n{}.\n", roff(sub.get_name()), roff(sub.get_description()));
   for (const CLI::Option* option : sub.get_options()) {
-    const std::string type =
-        option->get_expected_max() > 0 && !option->get_positional() ? option->get_type_name() : "";
-    page += fmt::format(".TP\n\\fB{}\\fR {}\n{}\n", roff(option->get_name(false, true)), roff(type),
+    const bool named = !option->get_positional();
+    const std::string name = named ? option->get_name(false, true) : usage_of(*option);
+    page += fmt::format(".TP\n\\fB{}\\fR {}\n{}\n", roff(name), roff(named ? value_name(*option) : ""),
                         roff(option->get_description()));
   }
   if (!sub.get_footer().empty()) page += fmt::format(".PP\n{}\n", roff(sub.get_footer()));
+  const auto examples = examples_of(sub.get_name());
+  if (!examples.empty()) page += ".PP\nExamples:\n.PP\n.nf\n";
+  for (const std::string_view example : examples) page += roff(std::string(example)) + '\n';
+  if (!examples.empty()) page += ".fi\n";
   return page;
 }
 

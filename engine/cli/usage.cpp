@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/cli/help_format.h"
 #include "engine/config/names.h"
 
 namespace slide::cli {
@@ -45,7 +46,7 @@ std::string nearest_option(const CLI::App& sub, const std::string& word) {
 std::string positionals(const CLI::App& sub) {
   std::string names;
   for (const CLI::Option* option : sub.get_options()) {
-    if (option->get_positional()) names += (names.empty() ? "" : " ") + option->get_name(true);
+    if (option->get_positional()) names += (names.empty() ? "" : " ") + usage_of(*option);
   }
   return names.empty() ? "no arguments" : names;
 }

@@ -28,31 +28,6 @@ std::string comment_text(const Field& field) {
   return fmt::format("{} ({})", field.meaning, config::range_text(field));
 }
 
-std::string replace_all(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
-  }
-  return text;
-}
-
-// The default of a field, and that of the same field of the last layer where it differs.
-std::string default_text(const Field& field, const Field& of_last) {
-  const std::string value = config::value_text(field), last = config::value_text(of_last);
-  return value == last ? fmt::format("`{}`", value) : fmt::format("`{}`; last layer `{}`", value, last);
-}
-
-// `last` is the same section of the last layer, or `section` itself.
-void append_reference(std::string& out, const Section& section, const Section& last) {
-  fmt::format_to(std::back_inserter(out), "\n## `{}`\n\n", section.heading);
-  out += "| Key | Type | Default | Range | Meaning |\n|---|---|---|---|---|\n";
-  for (std::size_t f = 0; f < section.fields.size(); ++f) {
-    const Field& field = section.fields[f];
-    fmt::format_to(std::back_inserter(out), "| `{}` | {} | {} | {} | {} |\n", field.key,
-                   config::type_text(field), default_text(field, last.fields[f]), config::range_text(field),
-                   replace_all(std::string(field.meaning), "|", "\\|"));
-  }
-}
-
 std::string read_file(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
@@ -142,22 +117,6 @@ std::optional<ChangedKey> first_changed_key(const Config& before, const Config& 
     }
   }
   return std::nullopt;
-}
-
-std::string config_reference() {
-  Config defaults;
-  std::string out =
-      "# Configuration keys\n\n"
-      "A file has the sections below; `[[layer]]` is repeated, in order from the input, each with its own\n"
-      "`[layer.hash]`. Every key can be left out, and so can all layers: two are then made of the defaults, "
-      "a\n"
-      "hidden one and the last. On the command line: `--set train.epochs=3`, `--set layer.0.size=256`,\n"
-      "`--set layer.-1.hash.k=6` (the last layer). `[a, b)` holds a but not b.\n";
-  for (const Section& section : config::plain_sections(defaults)) append_reference(out, section, section);
-  const auto hidden = config::layer_sections(defaults.layers.front(), "layer");
-  const auto last = config::layer_sections(defaults.layers.back(), "layer");
-  for (std::size_t s = 0; s < hidden.size(); ++s) append_reference(out, hidden[s], last[s]);
-  return out;
 }
 
 }  // namespace slide

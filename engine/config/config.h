@@ -53,9 +53,6 @@ struct ChangedKey {
 std::optional<ChangedKey> first_changed_key(const Config& before, const Config& after,
                                             const std::function<bool(std::string_view)>& matters);
 
-// Markdown table of every key with type, default, range and meaning.
-std::string config_reference();
-
 // Checks the rules between fields (k * bits <= range_pow, order of layers, ...). Throws InputError.
 void validate(const Config& config);
 

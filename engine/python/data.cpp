@@ -41,10 +41,20 @@ api::Data learn_texts(const py::tuple& texts, const py::object& labels, const py
   return engine_call([&] { return api::Data::learn_texts(text_views, y, name_views, config, keep_labels); });
 }
 
-api::Data from_texts(const py::tuple& texts, const api::Model& model, const py::object& labels) {
+// names: those of the model, then new ones.
+api::Data learn_more_texts(const py::tuple& texts, const py::object& labels, const py::tuple& names,
+                           const api::Model& model) {
+  const auto text_views = views_of(texts), name_views = views_of(names);
+  const api::CsrMatrix y = matrix_of(labels, "labels");
+  return engine_call([&] { return api::Data::learn_more_texts(text_views, y, name_views, model); });
+}
+
+// source: the Model or the learnt Data whose vocabulary counts.
+template <class Source>
+api::Data from_texts(const py::tuple& texts, const Source& source, const py::object& labels) {
   const auto views = views_of(texts);
   const api::CsrMatrix y = matrix_of(labels, "labels");
-  return engine_call([&] { return api::Data::from_texts(views, model, y); });
+  return engine_call([&] { return api::Data::from_texts(views, source, y); });
 }
 
 api::Data weighted(const api::Data& data,
@@ -182,7 +192,10 @@ void bind_users(py::module_& module) {
 
 void bind_texts(py::module_& module) {
   bind_users(module);
-  module.def("from_texts", &from_texts, py::arg("texts"), py::arg("model"), py::arg("labels"));
+  module.def("from_texts", &from_texts<api::Model>, py::arg("texts"), py::arg("model"), py::arg("labels"));
+  module.def("from_texts", &from_texts<api::Data>, py::arg("texts"), py::arg("learnt"), py::arg("labels"));
+  module.def("learn_more_texts", &learn_more_texts, py::arg("texts"), py::arg("labels"), py::arg("names"),
+             py::arg("model"));
   module.def(
       "read_for",
       [](const std::string& path, const api::Model& model) {

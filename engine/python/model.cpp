@@ -91,6 +91,23 @@ py::tuple nearest_labels(const api::Model& model, std::uint32_t label, std::size
   return arrays_of(engine_call([&] { return model.nearest_labels(label, count); }));
 }
 
+// Returns (ids [n, count] as int64, -1 where there are less; cosines [n, count] as float32, 0 there).
+py::tuple similar(const api::Model& model, const std::vector<std::uint32_t>& ids, std::size_t count,
+                  bool features, int threads) {
+  const auto all = engine_call([&] { return model.similar(ids, count, {features, threads}); });
+  auto found = new_array<std::int64_t>(all.size(), count);
+  auto cosines = new_array<float>(all.size(), count);
+  std::fill_n(found.mutable_data(), all.size() * count, -1);
+  std::fill_n(cosines.mutable_data(), all.size() * count, 0.0F);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t r = 0; r < all[i].size(); ++r) {
+      found.mutable_data()[i * count + r] = all[i][r].id;
+      cosines.mutable_data()[i * count + r] = static_cast<float>(all[i][r].score);
+    }
+  }
+  return py::make_tuple(found, cosines);
+}
+
 py::tuple strongest_features(const api::Model& model, std::uint32_t label, std::size_t count) {
   return arrays_of(engine_call([&] { return model.strongest_features(label, count); }));
 }
@@ -135,6 +152,7 @@ void bind_model(py::module_& module) {
       .def("label_id", &api::Model::label_id, py::arg("name"))
       .def("feature_name", &api::Model::feature_name, py::arg("feature"))
       .def("nearest_labels", &nearest_labels, py::arg("label"), py::arg("count"))
+      .def("similar", &similar, py::arg("ids"), py::arg("count"), py::arg("features"), py::arg("threads"))
       .def("strongest_features", &strongest_features, py::arg("label"), py::arg("count"))
       .def("label_vectors", &label_vectors)
       .def("hidden_vectors", &hidden_vectors, py::arg("data"), py::arg("threads"));

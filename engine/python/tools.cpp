@@ -76,11 +76,19 @@ py::tuple report(const std::vector<std::string>& runs, const std::string& path) 
   return py::make_tuple(written.runs, written.notes, written.groups);
 }
 
+// Returns (threshold, its micro F1).
+py::tuple best_threshold(const py::object& scores, const py::object& labels) {
+  const api::CsrMatrix x = matrix_of(scores, "scores"), y = matrix_of(labels, "labels");
+  const api::BestThreshold best = engine_call([&] { return api::best_threshold(x, y); });
+  return py::make_tuple(best.threshold, best.f1_micro);
+}
+
 }  // namespace
 
 void bind_tools(py::module_& module) {
   module.def("evaluate_scores", &evaluate_scores, py::arg("scores"), py::arg("labels"), py::arg("ks"),
              py::arg("training_labels"), py::arg("propensity_a"), py::arg("propensity_b"));
+  module.def("best_threshold", &best_threshold, py::arg("scores"), py::arg("labels"));
   module.def("tune", &tune, py::arg("config"), py::arg("data"), py::arg("seconds"), py::arg("trials"),
              py::arg("train_seconds"), py::arg("fixed"), py::arg("trial"));
   module.def("report", &report, py::arg("runs"), py::arg("path"));

@@ -87,13 +87,14 @@ class TrainWatch : public Watch {
 };
 
 // Returns (the model, None or the KeyboardInterrupt that ended training).
-py::tuple train(const api::Config& config, const api::Data& data, const std::optional<api::Data>& test,
+py::tuple train(const api::Config& config, const api::Data& data, const std::optional<api::Data>& validation,
                 const py::object& step, double interval, const py::object& epoch,
                 const py::object& evaluation, const std::string& best_path) {
   TrainWatch watch(step, interval, epoch, evaluation, best_path);
   const api::Callbacks callbacks = watch.callbacks();
   const api::Model model = engine_call(watch, [&] {
-    return test ? api::train(config, data, *test, callbacks) : api::train(config, data, callbacks);
+    return validation ? api::train_validated(config, data, *validation, callbacks)
+                      : api::train(config, data, callbacks);
   });
   return py::make_tuple(model, watch.outcome());
 }
@@ -107,11 +108,18 @@ py::tuple continue_training(const api::Model& model, const api::Data& data, std:
   return py::make_tuple(further, watch.outcome());
 }
 
+// Returns (samples to train on, samples held out).
+py::tuple hold_out(const api::Config& config, const api::Data& data) {
+  const api::HeldOut parts = engine_call([&] { return api::hold_out(config, data); });
+  return py::make_tuple(parts.train, parts.validation);
+}
+
 }  // namespace
 
 void bind_train(py::module_& module) {
-  module.def("train", &train, py::arg("config"), py::arg("data"), py::arg("test"), py::arg("step"),
+  module.def("train", &train, py::arg("config"), py::arg("data"), py::arg("validation"), py::arg("step"),
              py::arg("interval"), py::arg("epoch"), py::arg("evaluation"), py::arg("best_path"));
+  module.def("hold_out", &hold_out, py::arg("config"), py::arg("data"));
   module.def("continue_training", &continue_training, py::arg("model"), py::arg("data"), py::arg("epochs"),
              py::arg("step"), py::arg("interval"), py::arg("epoch"));
 }

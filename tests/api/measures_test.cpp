@@ -119,5 +119,16 @@ TEST(ApiMeasures, AllLabelsThatReachAThreshold) {
   }
 }
 
+// By hand, F1 at 0.9, 0.7, 0.6, 0.3: 2 / 4, 4 / 5, 4 / 6, 6 / 7.
+TEST(ApiMeasures, TheBestThresholdIsThatOfF1) {
+  const std::vector<std::int64_t> offsets{0, 2, 4}, label_offsets{0, 1, 3};
+  const std::vector<std::int32_t> ids{0, 1, 0, 2}, labels{0, 0, 2};
+  const std::vector<float> scores{0.9F, 0.6F, 0.7F, 0.3F};
+  const BestThreshold best =
+      best_threshold({offsets, ids, scores.data(), 3}, {label_offsets, labels, nullptr, 3});
+  EXPECT_EQ(best.threshold, 0.3F);
+  EXPECT_DOUBLE_EQ(best.f1_micro, 6.0 / 7.0);
+}
+
 }  // namespace
 }  // namespace slide::api

@@ -131,5 +131,51 @@ TEST(ApiText, WhatIsWrongIsRefused) {
             "texts: no word occurs in 9 samples or more; lower text.min_count or check the data");
 }
 
+// New words and new labels join a copy; what was known keeps its ids.
+TEST(ApiText, MoreTextsBringLabelsAndWords) {
+  const Texts few(120);
+  const Model model = train(text_config(), few.learnt(text_config(), true));
+  const std::uint32_t words = model.features();
+  const std::vector<std::string_view> texts(30, "quokka and x1");
+  std::vector<std::int64_t> offsets;
+  for (int i = 0; i <= 30; ++i) offsets.push_back(i);
+  const std::vector<std::int32_t> labels(30, 4);
+  std::vector<std::string_view> names = few.name_views();
+  names.push_back("marsupial");
+  const Data more = Data::learn_more_texts(texts, {offsets, labels, nullptr, 5}, names, model);
+  const Model further = continue_training(model, more, 10);
+  EXPECT_EQ(further.labels(), 5U);
+  EXPECT_EQ(further.label_name(4), "marsupial");
+  EXPECT_EQ(further.label_name(1), "b");
+  EXPECT_EQ(further.features(), words + 2) << "'quokka' and 'quokka and'";
+  EXPECT_EQ(model.labels(), 4U) << "the first one stays as it is";
+  PredictOptions best;
+  best.k = 1;
+  const std::vector<std::string_view> asked = {"quokka", "word1"};
+  const Predictions found = Predictor(further, best).predict(Data::from_texts(asked, further));
+  EXPECT_EQ(found.labels[0], 4U);
+  EXPECT_EQ(found.labels[1], 1U);
+  const Texts others(90);
+  const Model other = train(text_config(), others.learnt(text_config(), true));
+  EXPECT_EQ(refusal([&] { continue_training(other, more); }),
+            "the data are text with words of its own; read it with the model to continue");
+  std::swap(names[0], names[1]);
+  EXPECT_NE(refusal([&] {
+              Data::learn_more_texts(texts, {offsets, labels, nullptr, 5}, names, model);
+            }).find("the first 4 names must be those of the model"),
+            std::string::npos);
+}
+
+TEST(ApiText, TextsAreReadWithWhatOtherTextsTaught) {
+  const Texts few(120);
+  const Data learnt = few.learnt(text_config(), true);
+  const Model model = train(text_config(), learnt);
+  const Data by_data = Data::from_texts(few.views(), learnt, few.matrix());
+  const Data by_model = Data::from_texts(few.views(), model, few.matrix());
+  EXPECT_EQ(evaluate(model, by_data, {1, 3}), evaluate(model, by_model, {1, 3}));
+  EXPECT_EQ(refusal([&] { Data::from_texts(few.views(), test::tiny_samples().data()); }),
+            "the training data are features, not text; use from_csr()");
+}
+
 }  // namespace
 }  // namespace slide::api

@@ -113,5 +113,44 @@ TEST_F(ApiValidationKeys, WhatIsWrongIsRefused) {
             std::string::npos);
 }
 
+// hold_out() parts samples as a share does, and training on the parts gives the same model.
+TEST_F(ApiValidationKeys, HeldOutSamplesValidate) {
+  const Config share = with_keys({"data.validation=0.2", "train.patience=1", "train.epochs=6"});
+  std::vector<Measures> by_share, by_samples;
+  const auto into = [](std::vector<Measures>& all) {
+    Callbacks callbacks;
+    callbacks.evaluation = [&all](const Evaluation& at) {
+      EXPECT_TRUE(at.validation);
+      all.push_back(at.measures);
+    };
+    return callbacks;
+  };
+  const Model one = train(share, all_.data(), into(by_share));
+  const HeldOut parts = hold_out(share, all_.data());
+  EXPECT_EQ(parts.validation.samples(), 40U);
+  EXPECT_EQ(parts.train.samples(), 160U);
+  const Model other = train_validated(share, parts.train, parts.validation, into(by_samples));
+  EXPECT_EQ(label_vectors(one), label_vectors(other));
+  EXPECT_EQ(by_share, by_samples);
+  EXPECT_LT(by_share.size(), 6U) << "patience ends it";
+  const Model unnamed = train_validated(with_keys(), parts.train, parts.validation);
+  EXPECT_NE(unnamed.config().to_toml().find("validation = \"memory\""), std::string::npos);
+}
+
+TEST_F(ApiValidationKeys, WhatCannotValidateIsRefused) {
+  EXPECT_NE(test::refusal([&] { hold_out(with_keys(), all_.data()); }).find("no share"), std::string::npos);
+  Samples wide = all_.slice(0, 9);
+  wide.features = 13;
+  EXPECT_NE(test::refusal([&] {
+              train_validated(with_keys(), all_.data(), wide.data());
+            }).find("the validation data have 13 features, the training data 12"),
+            std::string::npos);
+  Samples bare = all_.slice(0, 9);
+  bare.label_ids.clear();
+  bare.label_offsets.assign(10, 0);
+  EXPECT_EQ(test::refusal([&] { train_validated(with_keys(), all_.data(), bare.data()); }),
+            "the validation data have no sample with a label");
+}
+
 }  // namespace
 }  // namespace slide::api

@@ -49,7 +49,6 @@ class BadInputTest : public testing::Test {
 };
 
 TEST_F(BadInputTest, Usage) {
-  expect(2, "subcommand", {});
   expect(2, "unknown command 'fly'", {"fly"});
   expect(2, "DATA, CONFIG or --resume", {"train"});
   expect(2, "--fast", train({"--fast"}));

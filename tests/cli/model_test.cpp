@@ -193,5 +193,23 @@ TEST_F(ModelCommandsTest, InspectTellsAboutModelsAndConfigurations) {
   EXPECT_NE(unsized.out.find("--features"), std::string::npos);
 }
 
+TEST_F(ModelCommandsTest, InspectListsLabels) {
+  train_model();
+  const Outcome list = slide_.run({"inspect", "out", "--labels"});
+  EXPECT_EQ(list.code, 0) << list.err;
+  EXPECT_EQ(std::ranges::count(list.out, '\n'), 60);
+  const Json json = Json::parse(slide_.run({"inspect", "out", "--labels", "--json"}).out);
+  ASSERT_EQ(json["labels"].size(), 60U);
+  std::string by_hand;
+  for (const Json& label : json["labels"])
+    by_hand += fmt::format("{}\t{}\n", label["samples"].get<int>(), label["label"].get<std::string>());
+  EXPECT_EQ(list.out, by_hand);
+  const Outcome config = slide_.run({"inspect", "small.toml", "--labels"});
+  EXPECT_EQ(config.code, 2);
+  EXPECT_NE(config.err.find("--labels lists those of a model"), std::string::npos) << config.err;
+  EXPECT_EQ(slide_.run({"inspect", "small.toml", "--features", "9", "--labels", "0"}).code, 2);
+  EXPECT_EQ(slide_.run({"inspect", "small.toml", "--features", "9", "--labels", "7"}).code, 0);
+}
+
 }  // namespace
 }  // namespace slide::test

@@ -1,6 +1,7 @@
 // Tests of help, reference, completion and manual page.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <regex>
 #include <sstream>
@@ -29,6 +30,59 @@ TEST_F(ShellTest, HelpVersionAndDocumentation) {
   const Outcome doc = slide_.run({"config", "--doc"});
   EXPECT_EQ(doc.code, 0);
   EXPECT_NE(doc.out.find("`block_size`"), std::string::npos);
+}
+
+TEST_F(ShellTest, WithoutACommandThereIsTheHelp) {
+  const Outcome bare = slide_.run({});
+  EXPECT_EQ(bare.code, 0) << bare.err;
+  EXPECT_EQ(bare.out, slide_.run({"--help"}).out);
+  EXPECT_EQ(bare.out, slide_.run({"help"}).out);
+  EXPECT_NE(bare.out.find("Usage: slide [OPTIONS] COMMAND\n"), std::string::npos) << bare.out;
+  EXPECT_EQ(slide_.run({"--threads", "2"}).code, 2);
+}
+
+// No note of the parser, such as 'K,K,... ...', 'x 2', 'REQUIRED' or 'TEXT:{a,b}', in any help.
+TEST_F(ShellTest, HelpShowsArgumentsAsTheyAreGiven) {
+  const std::regex debris(
+      "REQUIRED|Needs:|Excludes:| x [0-9]|\\([0-9]x\\)|:\\{|\\.\\.\\. \\.\\.\\.|UINT|FLOAT|TEXT:");
+  std::istringstream lines(slide_.run({}).out);
+  int commands = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("  ") || line[2] < 'a' || line[2] > 'z' || line.starts_with("  slide ")) continue;
+    const std::string name = line.substr(2, line.find(' ', 2) - 2);
+    const Outcome help = slide_.run({name, "--help"});
+    std::smatch found;
+    EXPECT_FALSE(std::regex_search(help.out, found, debris)) << name << ": " << found.str();
+    ++commands;
+  }
+  EXPECT_GE(commands, 18);
+  EXPECT_NE(slide_.run({"evaluate", "-h"}).out.find("Usage: slide evaluate [OPTIONS] SCORES... DATA\n"),
+            std::string::npos);
+  EXPECT_NE(slide_.run({"evaluate", "-h"}).out.find("--propensity A,B (with --train)"), std::string::npos);
+  EXPECT_NE(slide_.run({"average", "-h"}).out.find("--out FILE (required)"), std::string::npos);
+  const Outcome many = slide_.run({"predict", "a", "b", "c"});
+  EXPECT_NE(many.err.find("it takes MODEL DATA;"), std::string::npos) << many.err;
+}
+
+TEST_F(ShellTest, ConfigExplainsKeys) {
+  const Outcome key = slide_.run({"config", "train.epochs"});
+  EXPECT_EQ(key.code, 0) << key.err;
+  EXPECT_TRUE(key.out.starts_with("train.epochs = 7  (integer: 1..")) << key.out;
+  EXPECT_NE(slide_.run({"config", "layer.-1.uniform"}).out.find("layer.uniform = "), std::string::npos);
+  EXPECT_EQ(slide_.run({"config", "layer.1.hash.k"}).out, slide_.run({"config", "layer.hash.k"}).out);
+  EXPECT_EQ(slide_.run({"config", "data.pairs"}).out, slide_.run({"config", "data.crosses"}).out)
+      << "a former name";
+  EXPECT_NE(slide_.run({"config", "loss"}).out.find("loss.gradient_threshold = "), std::string::npos);
+  const Json all = Json::parse(slide_.run({"config", "--json"}).out);
+  ASSERT_GE(all["keys"].size(), 100U);
+  const Json one = Json::parse(slide_.run({"config", "train.epochs", "--json"}).out);
+  EXPECT_NE(std::ranges::find(all["keys"], one["keys"].front()), all["keys"].end());
+  EXPECT_EQ(one["keys"].front()["default"], "7");
+  const Outcome unknown = slide_.run({"config", "train.epoch"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_EQ(unknown.err, "slide: there is no key 'train.epoch'; did you mean 'train.epochs'?\n");
+  EXPECT_EQ(slide_.run({"config"}).code, 2);
+  EXPECT_EQ(slide_.run({"config", "train", "--doc"}).code, 2);
 }
 
 TEST_F(ShellTest, VersionNamesTheCommitAndTheInstructionSet) {

@@ -55,8 +55,8 @@ def test_names_are_labels(samples, few):
     names = [[f"label {label:02}" for label in row] for row in lists_of(y)]
     classifier = slide.Classifier(**few).fit(x, names)
     assert classifier.classes_.tolist() == [f"label {label:02}" for label in range(40)]
-    assert classifier.predict(x[:3], 1).tolist() == [["label 00"], ["label 01"], ["label 02"]]
-    assert classifier.predict(x[:1], 45)[0, 40:].tolist() == [None] * 5
+    assert classifier.top_k(x[:3], 1).tolist() == [["label 00"], ["label 01"], ["label 02"]]
+    assert classifier.top_k(x[:1], 45)[0, 40:].tolist() == [None] * 5
     assert classifier.score(x, names) == slide.Classifier(**few).fit(x, y).score(x, y) > 0.9
     assert classifier.score(x[:1], [["unknown"]]) == 0  # a miss, as in `slide test`
 
@@ -64,10 +64,10 @@ def test_names_are_labels(samples, few):
 def test_predictions_have_their_shapes(samples, few):
     x, y = samples
     classifier = slide.Classifier(**few).fit(x, y)
-    best = classifier.predict(x)
+    best = classifier.top_k(x)
     assert best.shape == (1500, 5) and best.dtype.kind == "i"
-    assert classifier.predict(x[:7], k=43).shape == (7, 43)
-    assert (classifier.predict(x[:7], k=43)[:, 40:] == -1).all()
+    assert classifier.top_k(x[:7], k=43).shape == (7, 43)
+    assert (classifier.top_k(x[:7], k=43)[:, 40:] == -1).all()
     probabilities = classifier.predict_proba(x, 3)
     assert sparse.issparse(probabilities) and probabilities.shape == (1500, 40)
     assert (np.diff(probabilities.indptr) == 3).all() and probabilities.has_sorted_indices
@@ -89,7 +89,7 @@ def test_one_class_a_sample_is_predicted_as_elsewhere(samples, few):
     assert classifier.predict_proba(x).shape == (1500, 40)
     np.testing.assert_allclose(classifier.predict_proba(x).sum(axis=1), 1)
     assert classifier.score(x, classes) == np.mean(classifier.predict(x) == classes)
-    assert classifier.predict(x, k=2).shape == (1500, 2)
+    assert classifier.top_k(x, k=2).shape == (1500, 2)
 
 
 def test_parameters_are_keys(samples, few):
@@ -131,7 +131,7 @@ def test_files_and_pickles_bring_the_same_back(samples, few, tmp_path):
     classifier.save(tmp_path / "c.slide")
     for other in (slide.Classifier.load(tmp_path / "c.slide"), pickle.loads(pickle.dumps(classifier))):
         assert other.get_params() == classifier.get_params() and other.history == classifier.history
-        assert (other.predict(x) == classifier.predict(x)).all()
+        assert (other.top_k(x) == classifier.top_k(x)).all()
         assert (other.predict_proba(x, 5) != classifier.predict_proba(x, 5)).nnz == 0
     assert not hasattr(clone(classifier), "model_")
     with pytest.raises(slide.InputError, match="no such model"):
@@ -216,9 +216,9 @@ def test_a_broken_matrix_does_no_harm(samples, few):
     with pytest.raises(ValueError, match="X has 119 features, but Classifier is expecting 120"):
         classifier.predict(x[:, :119])
     with pytest.raises(slide.InputError, match="k must be at least 1"):
-        classifier.predict(x, 0)
+        classifier.top_k(x, 0)
     with pytest.raises(TypeError):
-        classifier.predict(x, 2.5)
+        classifier.top_k(x, 2.5)
 
 
 def test_data_are_not_copied(samples):
@@ -252,8 +252,7 @@ def test_partial_fit_goes_on_with_new_samples(samples, few):
     assert losses[5] < losses[3] < losses[1] and classifier.score(x, y) > 0.9
     with pytest.raises(slide.InputError, match="119 features"):
         classifier.partial_fit(x[:, :119], y)
-    with pytest.raises(slide.InputError, match="no more columns than it had"):
-        classifier.partial_fit(x, sparse.hstack([y, y]).tocsr())
+    assert len(classifier.partial_fit(x, sparse.hstack([y, y]).tocsr()).classes_) == 80
     with pytest.raises(slide.InputError, match="in the form of the first call"):
         classifier.partial_fit(x, np.arange(1500) % 40)
     with pytest.raises(slide.InputError, match="epochs must be at least 1"):
@@ -276,9 +275,7 @@ def test_partial_fit_is_told_all_classes(samples, few):
     classifier = slide.Classifier(**few).partial_fit(x[:10], names[:10], classes=all_names)
     classifier.partial_fit(x, names, epochs=3)
     assert classifier.score(x, names) > 0.9
-    with pytest.raises(slide.InputError, match="not those of the first call"):
-        classifier.partial_fit(x, names, classes=all_names[1:])
-    with pytest.raises(slide.InputError, match="there is no label 'other'"):
-        classifier.partial_fit(x[:1], [["other"]])
+    classifier.partial_fit(x[:1], [["other"]], classes=[*all_names[1:], "later"])
+    assert classifier.classes_.tolist() == [*sorted(all_names), "later", "other"]
     numbers = slide.Classifier(**few).partial_fit(x[:10], lists_of(y)[:10], classes=40)
     assert numbers.partial_fit(x, lists_of(y)).classes_.tolist() == list(range(40))

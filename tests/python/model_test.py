@@ -27,16 +27,20 @@ def test_texts_are_predicted_as_by_the_command_line(program, text_model, tmp_pat
     (tmp_path / "in.txt").write_text("".join(text + "\n" for text in texts))
     printed = program("predict", text_model, tmp_path / "in.txt", "--k", 2).splitlines()
     labels, scores = model.predict(texts, 2)
+    numbers, again = model.predict(texts, 2, names=False)
+    assert (model.label_names[numbers] == labels).all() and (scores == again).all()
     for line, row, values in zip(printed, labels, scores):
         for part, label, value in zip(line.split(), row, values):
             name, _, score = part.rpartition(":")
-            assert name == model.label_names[label] and float(score) == pytest.approx(value, abs=1e-4)
+            assert name == label and float(score) == pytest.approx(value, abs=1e-4)
 
 
 def test_a_model_of_features_takes_no_texts(samples, few):
     model = slide.Classifier(**few).fit(*samples).model_
     with pytest.raises(slide.InputError, match="trained on features, not on text"):
         model.predict(["some text"])
+    with pytest.raises(slide.InputError, match="names: the labels of this model have none"):
+        model.predict(samples[0], names=True)
     assert model.label_names is None
 
 
@@ -111,8 +115,10 @@ def test_what_a_user_has_is_left_out_unless_asked_for(program, tmp_path):
     x = np.zeros((1, model.features), np.float32)
     x[0, :3] = 1
     known = {0, 1, 2}
-    assert not known & set(model.predict(x, model.labels)[0][0])
-    assert known <= set(model.predict(x, model.labels, keep_known=True)[0][0])
+    known_names = {model.label_names[one] for one in known}
+    assert not known & set(model.predict(x, model.labels, names=False)[0][0])
+    assert not known_names & set(model.predict(x, model.labels)[0][0])
+    assert known <= set(model.predict(x, model.labels, keep_known=True, names=False)[0][0])
 
 
 @pytest.fixture
@@ -131,7 +137,7 @@ def test_users_are_looked_up_by_name(items, program, tmp_path):
     model = slide.Model.load(items / "model.slide")
     labels, scores = model.predict(users=["bob", "ann"], k=4)
     assert labels.shape == scores.shape == (2, 4)
-    assert [model.label_names[label] for label in labels[0] if label >= 0] == ["jam"]
+    assert labels[0].tolist() == ["jam", None, None, None]
     found = model.recommend(["bob", "ann"], k=4)
     assert list(found) == ["bob", "ann"]
     (users := tmp_path / "users.txt").write_text("bob\nann\n")
@@ -176,6 +182,28 @@ def test_lists_of_names_are_users_and_their_lists_are_items(program, tmp_path):
         model.evaluate(["ann"], [[0]])
     (other := tmp_path / "other.csv").write_text("user,item\ndora,ann\n")
     assert np.array_equal(model.predict(["dora"], known=other)[0], model.predict([["ann"]])[0])
+
+
+def test_similar_items_are_those_of_nearest_labels(items, text_model, samples, few):
+    model = slide.Model.load(items / "model.slide")
+    names, cosines = model.similar(["tea", "rice"], k=3)
+    for item, row, values in zip(("tea", "rice"), names, cosines):
+        ids, wanted = model.nearest_labels(item, 3)
+        assert model.label_names[ids].tolist() == [one for one in row if one is not None]
+        np.testing.assert_allclose(values[: len(wanted)], wanted, atol=1e-6)
+    every, _ = model.similar(k=2, names=False)
+    assert every.shape == (model.labels, 2) and every.dtype == np.int64
+    words, _ = slide.Model.load(text_model).similar(["birds"], k=1, of="features")
+    assert isinstance(words[0, 0], str) and words[0, 0] != "birds"
+    numbers, _ = slide.Classifier(**few).fit(*samples).model_.similar([7], k=3)
+    assert numbers.tolist()[0] == slide.Classifier(**few).fit(*samples).model_.nearest_labels(7, 3)[0].tolist()
+    for given, message in ((["never"], "there is no label 'never'"), ("tea", "give a list")):
+        with pytest.raises(slide.InputError, match=message):
+            model.similar(given)
+    with pytest.raises(slide.InputError, match="of: 'words'; give 'labels' or 'features'"):
+        model.similar(["tea"], of="words")
+    with pytest.raises(slide.InputError, match="there is no label 99; the model has"):
+        model.similar([99])
 
 
 def test_users_need_a_model_of_interactions_and_a_log(items, text_model):

@@ -44,7 +44,7 @@ def test_callbacks_see_every_step_and_epoch(samples, few):
 
 def test_a_callback_ends_training(samples, few):
     classifier = slide.Classifier(**few, on_step=lambda report: report["step"] < 5).fit(*samples)
-    assert classifier.model_.steps == 5 and classifier.predict(samples[0]).shape == (1500, 5)
+    assert classifier.model_.steps == 5 and classifier.top_k(samples[0]).shape == (1500, 5)
 
 
 def test_what_a_callback_raises_comes_out(samples, few):
@@ -65,7 +65,7 @@ def test_interrupt_keeps_the_model(samples, few):
     with pytest.raises(KeyboardInterrupt):
         classifier.fit(*samples)
     assert time.monotonic() - started < 5
-    assert classifier.model_.steps > 0 and classifier.predict(samples[0]).shape == (1500, 5)
+    assert classifier.model_.steps > 0 and classifier.top_k(samples[0]).shape == (1500, 5)
 
 
 def test_other_threads_run_while_it_trains(samples, few):
@@ -88,11 +88,11 @@ def test_other_threads_run_while_it_trains(samples, few):
 def test_threads_predict_at_once(samples, few):
     x, y = samples
     classifier = slide.Classifier(**few).fit(x, y)
-    expected = classifier.predict(x)
+    expected = classifier.top_k(x)
     with ThreadPoolExecutor(8) as pool:
-        for found in pool.map(lambda _: classifier.predict(x), range(32)):
+        for found in pool.map(lambda _: classifier.top_k(x), range(32)):
             assert (found == expected).all()
-        rows = list(pool.map(lambda i: classifier.predict(x[i], 1)[0, 0], range(200)))
+        rows = list(pool.map(lambda i: classifier.top_k(x[i], 1)[0, 0], range(200)))
     assert np.mean(rows == expected[:200, 0]) > 0.99
 
 
@@ -107,13 +107,13 @@ def test_a_sample_alone_gets_the_same_answer(samples, few):
 
 def predict_and_fit(classifier, x, y, answers):
     again = slide.Classifier(**classifier.get_params()).fit(x, y)
-    answers.put((classifier.predict(x), again.predict(x)))
+    answers.put((classifier.top_k(x), again.top_k(x)))
 
 
 def test_fork_after_fit(samples, few):
     x, y = samples
     classifier = slide.Classifier(**few).fit(x, y)
-    expected = classifier.predict(x)
+    expected = classifier.top_k(x)
     context = multiprocessing.get_context("fork")
     answers = context.Queue()
     child = context.Process(target=predict_and_fit, args=(classifier, x, y, answers))
@@ -154,7 +154,7 @@ def test_a_hundred_fits_leave_nothing_behind(samples, few):
 
     def fit(times):
         for _ in range(times):
-            slide.Classifier(**{**few, "train__epochs": 1}).fit(x, y).predict(x)
+            slide.Classifier(**{**few, "train__epochs": 1}).fit(x, y).top_k(x)
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
     before = fit(20)

@@ -1,8 +1,12 @@
 """slide.Classifier among scikit-learn's tools."""
 
+import warnings
+
 import numpy as np
 import pytest
+import scipy.sparse as sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.metrics import classification_report, f1_score
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -39,7 +43,7 @@ def test_check_estimator(estimator, check):
 def test_in_a_pipeline_behind_tf_idf(few):
     pipeline = make_pipeline(TfidfVectorizer(), slide.Classifier(**{**few, "train__epochs": 20}))
     pipeline.fit(DOCUMENTS, SUBJECTS)
-    assert pipeline.predict(["a cello", "the law"], k=1).tolist() == [["music"], ["politics"]]
+    assert pipeline[-1].top_k(pipeline[:-1].transform(["a cello", "the law"]), k=1).tolist() == [["music"], ["politics"]]
     pipeline.set_params(classifier__train__epochs=1)
     assert "train__epochs" in pipeline.get_params()["classifier"].get_params()
 
@@ -61,9 +65,206 @@ def test_cross_validation_over_processes(samples, few):
     assert np.array_equal(alone, together) and alone.min() > 0.8
 
 
+# ---- rare classes, indicator matrices, thresholds ----
+
+
+def rare(seed, labels=12, rows=90, several=True):
+    """(X, Y): half of the labels are of one or two samples, so that folds lack some."""
+    rng = np.random.default_rng(seed)
+    first = np.r_[np.arange(labels), rng.integers(0, labels // 2, rows - labels)]
+    x = (rng.normal(0, 0.3, (rows, labels + 3)) + np.eye(labels, labels + 3)[first]).astype(np.float32)
+    if not several:
+        return x, first
+    y = np.eye(labels, dtype=np.int64)[first]
+    y[np.arange(rows), rng.integers(0, labels // 2, rows)] = 1
+    return x, y
+
+
+def f1_of(truth, predicted):
+    hits = ((truth == 1) & (predicted == 1)).sum()
+    return 2 * hits / (truth.sum() + predicted.sum())
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+@pytest.mark.parametrize("seed", range(5))
+def test_scores_of_rare_classes_are_those_computed_by_hand(seed, few):
+    folds = KFold(3, shuffle=True, random_state=seed)
+    several, labels = rare(seed)
+    alone, classes = rare(seed, several=False)
+    estimator = slide.Classifier(**few, threshold=0.2)
+    by_f1, by_p1, by_default, lacking = [], [], [], []
+    for train, test in folds.split(several):
+        fitted = slide.Classifier(**few, threshold=0.2).fit(several[train], labels[train])
+        lacking += [labels[test].sum(axis=0)[labels[train].sum(axis=0) == 0].sum(), len(set(classes) - set(classes[train]))]
+        probabilities = fitted.predict_proba(several[test], k=12).toarray()
+        by_f1.append(f1_of(labels[test], (probabilities >= np.float32(0.2)).astype(int)))
+        by_p1.append(labels[test][np.arange(len(test)), probabilities.argmax(axis=1)].mean())
+        one = slide.Classifier(**few).fit(alone[train], classes[train])
+        by_default.append((one.predict(alone[test]) == classes[test]).mean())
+    assert sum(lacking[::2]) == sum(lacking[1::2]) == 6
+    np.testing.assert_allclose(cross_val_score(estimator, several, labels, cv=folds, scoring="f1_micro"), by_f1)
+    np.testing.assert_allclose(cross_val_score(estimator, several, labels, cv=folds), by_p1)
+    np.testing.assert_allclose(cross_val_score(slide.Classifier(**few), alone, classes, cv=folds), by_default)
+    grid = {"threshold": [0.2, 1]}
+    search = GridSearchCV(estimator, grid, cv=folds, scoring="f1_micro").fit(several, labels)
+    assert search.cv_results_["mean_test_score"][0] == pytest.approx(np.mean(by_f1))
+    assert np.isfinite(cross_val_score(slide.Classifier(**few), alone, classes)).all()
+    assert np.isfinite(GridSearchCV(slide.Classifier(**{**few, "train__epochs": None}), {"max_iter": [1, 2]}).fit(alone, classes).best_score_)
+
+
+def test_predict_gives_an_indicator_matrix(samples, few):
+    x, y = samples
+    classifier = slide.Classifier(**few, threshold=0.3).fit(x, y)
+    predicted = classifier.predict(x)
+    assert sparse.issparse(predicted) and predicted.shape == y.shape and set(predicted.data.tolist()) == {1}
+    wanted = classifier.predict_proba(x, k=40).toarray() >= np.float32(0.3)
+    assert (predicted.toarray() == wanted).all()
+    assert "micro avg" in classification_report(y, predicted)
+    assert f1_score(y, predicted, average="micro") > 0.8
+    three = classifier.set_params(threshold=3).predict(x)
+    assert (np.diff(three.indptr) == 3).all()
+    assert [set(row) for row in classifier.top_k(x, 3).tolist()] == [set(three[i].indices) for i in range(1500)]
+    labels, scores = classifier.top_k(x, 3, return_scores=True)
+    np.testing.assert_array_equal(np.take_along_axis(classifier.predict_proba(x, 3).toarray(), labels, axis=1), scores)
+    with pytest.warns(FutureWarning, match=r"is now called top_k\(X, k\)"):
+        assert (classifier.predict(x, k=2) == classifier.top_k(x, 2)).all()
+    for wrong in (1.5, -1, "best", True, 0.5j):
+        with pytest.raises(slide.InputError, match="threshold: .*; give a probability from 0 to 1"):
+            classifier.set_params(threshold=wrong).predict(x)
+
+
+def test_what_predict_gives_is_told_once(samples, few, monkeypatch):
+    from slide import _parameters
+
+    monkeypatch.setattr(_parameters, "_told", set())
+    classifier = slide.Classifier(**few).fit(*samples)
+    with pytest.warns(FutureWarning, match="top_k") as heard:
+        half = classifier.predict(samples[0])
+        classifier.predict(samples[0])
+    assert len(heard) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (half != classifier.predict(samples[0], threshold=0.5)).nnz == 0
+
+
+def test_the_threshold_of_best_f1_is_found_on_samples_held_out(few):
+    x, y = rare(7, rows=400)
+    given = slide.Classifier(**few, threshold="best-f1").fit(x[:300], y[:300], eval_set=(x[300:], y[300:]))
+    probabilities = given.predict_proba(x[300:], k=12).toarray()
+    by_hand = {t: f1_of(y[300:], probabilities >= t) for t in np.unique(probabilities[probabilities > 0])}
+    assert by_hand[np.float32(given.threshold_)] == max(by_hand.values())
+    assert (given.predict(x).toarray() == (given.predict_proba(x, k=12).toarray() >= np.float32(given.threshold_))).all()
+    shared = slide.Classifier(**few, threshold="best-f1", validation=0.25).fit(x, y)
+    plain = slide.Classifier(**few, validation=0.25).fit(x, y)
+    assert 0 < shared.threshold_ < 1 and not hasattr(plain, "threshold_")
+    assert (shared.model_.label_vectors() == plain.model_.label_vectors()).all()
+    with pytest.raises(slide.InputError, match="fit with validation=0.1 or an eval_set"):
+        slide.Classifier(**few, threshold="best-f1").fit(x, y)
+    with pytest.raises(slide.InputError, match="fit with validation=0.1 or an eval_set"):
+        plain.set_params(threshold="best-f1").predict(x)
+
+
+def test_an_eval_set_ends_training_early(samples, few):
+    x, y = samples
+    keys = {**few, "train__epochs": 40, "train__patience": 2}
+    for given in ((x[1200:], y[1200:]), [(x[1200:], y[1200:])]):
+        classifier = slide.Classifier(**keys).fit(x[:1200], y[:1200], eval_set=given)
+        evaluations = classifier.history["evaluations"]
+        best = max(one["epoch"] for one in evaluations if one["best"])
+        assert len(evaluations) == best + 2 == classifier.n_iter_ < 40
+        assert classifier.model_.evaluate(x[1200:], y[1200:], 1)["p_at_1"] == pytest.approx(evaluations[best - 1]["p_at_1"])
+    words = slide.Classifier(**{**few, "text__min_count": 1}).fit(
+        DOCUMENTS, SUBJECTS, eval_set=(["a cello", "the law"], [["music"], ["never", "politics"]]))
+    assert words.history["evaluations"][0]["recall_at_1"] <= 0.75
+    dense = np.asarray(x.todense()) + 1
+    assert slide.Classifier(**few).fit(dense, y, eval_set=(dense[:50], y[:50])).history["evaluations"]
+    for given, message in (
+        (x, "eval_set: give a pair"),
+        ((x[:, :9], y), "eval_set: X has 9 features, but that of fit has 120"),
+        ((DOCUMENTS, SUBJECTS), "eval_set: give a matrix of features"),
+        ((x[:9], y), "9 rows of features, but 1500 of labels"),
+    ):
+        with pytest.raises(slide.InputError, match=message):
+            slide.Classifier(**few).fit(x, y, eval_set=given)
+    with pytest.raises(slide.InputError, match="give one of the two"):
+        slide.Classifier(**few, validation=0.1).fit(x, y, eval_set=(x, y))
+
+
+# ---- names of parameters ----
+
+
+def test_names_of_scikit_learn_stand_for_keys(samples, few):
+    x, y = samples
+    plain = {name: value for name, value in few.items() if name != "train__epochs" and name != "train__threads"}
+    one = slide.Classifier(**plain, max_iter=3, random_state=7, n_jobs=2).fit(x, y)
+    same = slide.Classifier(**plain, train__epochs=3, train__seed=7, train__threads=2).fit(x, y)
+    assert (one.model_.label_vectors() == same.model_.label_vectors()).all() and one.n_iter_ == 3
+    other = slide.Classifier(**plain, max_iter=3, random_state=np.random.RandomState(1), n_jobs=-1).fit(x, y)
+    assert (other.model_.label_vectors() != one.model_.label_vectors()).any()
+    for keys, message in (
+        ({"random_state": 1, "train__seed": 2}, "random_state and train__seed are one parameter"),
+        ({"max_iter": 1, "train": {"epochs": 2}}, "max_iter and train__epochs are one parameter"),
+        ({"n_jobs": 0}, "n_jobs: 0; .* train__threads"),
+        ({"max_iter": 0}, "max_iter: 0; .* train__epochs"),
+        ({"random_state": "x"}, "random_state: 'x'; give a number"),
+    ):
+        with pytest.raises(slide.InputError, match=message):
+            slide.Classifier(**keys).fit(x, y)
+    for name, here in (("batch_size", "train__batch_size"), ("early_stopping", "eval_set"), ("alpha", "no penalty")):
+        with pytest.raises(slide.InputError, match=f"Invalid parameter '{name}' .*{here}.* here"):
+            slide.Classifier(**{name: 1})
+
+
+def test_weights_of_classes_multiply_those_of_samples(few):
+    x, y = rare(3, several=False)
+    counts = np.bincount(y)
+    by_hand = len(y) / (12 * counts[y])
+    balanced = slide.Classifier(**few, class_weight="balanced").fit(x, y)
+    weighed = slide.Classifier(**few).fit(x, y, sample_weight=by_hand)
+    assert (balanced.model_.label_vectors() == weighed.model_.label_vectors()).all()
+    half = slide.Classifier(**few, class_weight={3: 4.0}).fit(x, y, sample_weight=np.full(len(y), 0.5))
+    weighed = slide.Classifier(**few).fit(x, y, sample_weight=np.where(y == 3, 2.0, 0.5))
+    assert (half.model_.label_vectors() == weighed.model_.label_vectors()).all()
+    with pytest.raises(slide.InputError, match="there is no class 77 in y"):
+        slide.Classifier(**few, class_weight={77: 1}).fit(x, y)
+    with pytest.raises(slide.InputError, match="class_weight: 'even'; give 'balanced'"):
+        slide.Classifier(**few, class_weight="even").fit(x, y)
+    with pytest.raises(slide.InputError, match="data__label_weights"):
+        slide.Classifier(**few, class_weight="balanced").fit(*rare(3))
+
+
+def test_a_warm_start_continues(samples, few):
+    x, y = samples
+    warm = slide.Classifier(**few, warm_start=True).fit(x, y)
+    steps = warm.model_.steps
+    assert warm.fit(x, y).model_.steps == 2 * steps
+    assert slide.Classifier(**few).fit(x, y).fit(x, y).model_.steps == steps
+    with pytest.raises(slide.InputError, match="warm_start continues the model without validation"):
+        warm.set_params(validation=0.1).fit(x, y)
+
+
+def test_partial_fit_takes_new_labels(few):
+    draw = np.random.default_rng(1)
+    x = (draw.normal(0, 0.1, (300, 9)) + np.eye(9)[np.arange(300) % 9]).astype(np.float32)
+    y = np.arange(300) % 9
+    keys = {**few, "train__epochs": 10}
+    old = y < 6
+    for name in (lambda one: one, lambda one: f"c{one}", lambda one: [one], lambda one: [f"n{one}"]):
+        labels = [name(one) for one in y.tolist()]
+        classifier = slide.Classifier(**keys).fit(x[old], [labels[i] for i in np.flatnonzero(old)])
+        classifier.partial_fit(x, labels, epochs=20)
+        assert len(classifier.classes_) == 9 == classifier.model_.labels
+        assert classifier.score(x, labels) > 0.95
+        assert classifier.predict_proba(x).shape[1] == 9
+    with pytest.raises(slide.InputError, match="has another type than the labels of the first call"):
+        slide.Classifier(**keys).fit(x, y).partial_fit(x, [f"c{one}" for one in y])
+    with pytest.raises(slide.InputError, match="in the form of the first call"):
+        slide.Classifier(**keys).fit(x, y).partial_fit(x, [[one] for one in y.tolist()])
+
+
 def test_a_fitted_one_goes_to_other_processes(samples, few):
     joblib = pytest.importorskip("joblib")
     x, y = samples
     classifier = slide.Classifier(**few).fit(x, y)
-    parts = joblib.Parallel(n_jobs=2)(joblib.delayed(classifier.predict)(x[i : i + 500]) for i in (0, 500, 1000))
-    assert (np.vstack(parts) == classifier.predict(x)).all()
+    parts = joblib.Parallel(n_jobs=2)(joblib.delayed(classifier.top_k)(x[i : i + 500]) for i in (0, 500, 1000))
+    assert (np.vstack(parts) == classifier.top_k(x)).all()

@@ -44,10 +44,10 @@ def test_what_is_read_otherwise_than_meant_is_warned_of(tmp_path):
 
 def test_labels_have_the_forms_of_features(words):
     by_name = slide.Classifier(**words).fit(TEXTS, NAMES)
-    assert by_name.predict(["a cello"], k=1).tolist() == [["music"]] and by_name.score(TEXTS, NAMES) > 0.9
+    assert by_name.top_k(["a cello"], k=1).tolist() == [["music"]] and by_name.score(TEXTS, NAMES) > 0.9
     matrix = np.array([[1, 0, 0], [0, 0, 1], [1, 0, 1]] * 20)  # nobody has the second
     by_column = slide.Classifier(**words).fit(TEXTS, matrix)
-    assert by_column.predict(["a cello"], k=1).tolist() == [[0]] and by_column.score(TEXTS, matrix) > 0.9
+    assert by_column.top_k(["a cello"], k=1).tolist() == [[0]] and by_column.score(TEXTS, matrix) > 0.9
     assert by_column.predict_proba(TEXTS, 3).shape == (60, 3)
     single = slide.Classifier(**words).fit(np.array(TEXTS), ["m", "n", "b"] * 20)
     assert single.classes_.tolist() == ["b", "m", "n"] and single.predict(TEXTS[:3]).tolist() == ["m", "n", "b"]
@@ -60,9 +60,41 @@ def test_it_goes_on_with_new_texts(words):
     assert not hasattr(classifier, "n_features_in_")
     for _ in range(10):
         classifier.partial_fit(["birds in court"] * 20, [["law"]] * 20)
-    assert classifier.predict(["birds in court"], k=1).tolist() == [["law"]]
+    assert classifier.top_k(["birds in court"], k=1).tolist() == [["law"]]
     again = pickle.loads(pickle.dumps(classifier))
-    assert (again.predict(TEXTS) == classifier.predict(TEXTS)).all()
+    assert (again.top_k(TEXTS) == classifier.top_k(TEXTS)).all()
+
+
+def test_new_labels_and_words_join(words, tmp_path):
+    classifier = slide.Classifier(**words).fit(TEXTS, NAMES)
+    known, features = classifier.classes_.tolist(), classifier.model_.features
+    classifier.partial_fit(["birds before a judge"] * 20, [["law", "nature"]] * 20, epochs=20)
+    assert classifier.classes_.tolist() == [*known, "law"] == classifier.model_.label_names.tolist()
+    assert classifier.model_.features > features
+    assert classifier.top_k(["judge"], k=1).tolist() == [["law"]] or "law" in classifier.top_k(["judge"], k=2)[0]
+    classifier.save(tmp_path / "c.slide")
+    again = slide.Classifier.load(tmp_path / "c.slide").partial_fit(["sea"] * 20, [["water"]] * 20)
+    assert again.classes_.tolist() == [*known, "law", "water"]
+    single = slide.Classifier(**words).fit(TEXTS, [3, 5] * 30).partial_fit(["sea", "sky"] * 9, [7, 3] * 9, epochs=20)
+    assert single.classes_.tolist() == [3, 5, 7] and single.predict(["sea"]).tolist() == [7]
+
+
+def test_a_series_or_a_frame_of_one_column_holds_texts(words):
+    pandas = pytest.importorskip("pandas")
+    plain = slide.Classifier(**words).fit(TEXTS, NAMES)
+    for given in (pandas.Series(TEXTS), pandas.Series(TEXTS, dtype="string"), pandas.DataFrame({"text": TEXTS}),
+                  pandas.DataFrame({"text": TEXTS}, dtype="string"), np.array(TEXTS, dtype=object)[:, None]):
+        fitted = slide.Classifier(**words).fit(given, pandas.Series(NAMES))
+        assert (fitted.model_.label_vectors() == plain.model_.label_vectors()).all()
+        assert (fitted.top_k(given) == plain.top_k(TEXTS)).all()
+        assert (plain.model_.predict(given)[0] == plain.model_.predict(TEXTS)[0]).all()
+    for missing in (None, float("nan"), pandas.NA):
+        texts = [*TEXTS[:7], missing, *TEXTS[8:]]
+        for given in (texts, pandas.Series(texts, dtype=object), pandas.DataFrame({"text": texts})):
+            with pytest.raises(slide.InputError, match="X: row 7 is missing .*, but others are texts"):
+                slide.Classifier(**words).fit(given, NAMES)
+    with pytest.raises(slide.InputError, match="X: row 0 is missing"):
+        plain.top_k(pandas.DataFrame({"text": [None, "a cello"]}))
 
 
 def test_what_does_not_fit_is_told(samples, words):

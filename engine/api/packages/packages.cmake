@@ -37,13 +37,16 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME slide)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "networks with very many outputs, trained on the CPU")
+set(slide_contents "the program and the C++ library with its headers")
+if(SLIDE_PYTHON_FOUND)
+  set(slide_contents "the program, the C++ library with its headers, and the\nPython package")
+endif()
 set(CPACK_PACKAGE_DESCRIPTION
 "SLIDE trains classifiers of 10^4 to 10^7 labels from text or sparse features,
 and uses them. A training step computes and updates only neurons that draws or
 hash tables choose.
 .
-This package holds the program, the C++ library with its headers, and the
-Python package.")
+This package holds ${slide_contents}.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(SLIDE_MAINTAINER "SLIDE <slide@packages.invalid>" CACHE STRING "Who the Debian package says to maintain it")

@@ -11,4 +11,4 @@ classifier = slide.Classifier(text__min_count=1, layer__0__size=32, verbose=Fals
 classifier.save("tags.slide", force=True)
 
 for title in ["Fresh bread", "Songs for the piano", "Which soil for roses?"]:
-    print(title, "->", ", ".join(classifier.predict([title], k=2)[0]))
+    print(title, "->", ", ".join(classifier.top_k([title], k=2)[0]))

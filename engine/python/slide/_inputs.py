@@ -107,6 +107,16 @@ def _plain_frame(x: Any) -> Any:
     return x.sparse.to_coo().tocsr()
 
 
+def one_text_column(x: Any) -> Any:
+    """The column of a data frame or an array of one column that holds a text; everything else as it is."""
+    if getattr(x, "ndim", 1) != 2 or is_sparse(x) or x.shape[1] != 1:
+        return x
+    column = x.iloc[:, 0] if hasattr(x, "iloc") else x[:, 0] if isinstance(x, np.ndarray) else x
+    if getattr(getattr(column, "dtype", None), "kind", "O") not in "OUS":
+        return x
+    return column if any(isinstance(one, str) for one in column) else x
+
+
 def feature_names(x: Any) -> Optional[np.ndarray]:
     """The names of the columns of a data frame, if all are strings."""
     columns = getattr(x, "columns", None)
@@ -153,6 +163,18 @@ def features_of(x: Any) -> Any:
 def features_for(model: _slide.Model, x: Any) -> Any:
     """Features as those of the model are."""
     return array_of(x) if model.dense_columns and not are_texts(x) else csr_of(x)
+
+
+def csr_of_ids(ids: np.ndarray, scores: np.ndarray, columns: int) -> Any:
+    """CSR [n, columns] of the scores [n, k] of `ids`, where less than 0 is none; ids ascend."""
+    from scipy.sparse import csr_matrix
+
+    found = ids >= 0
+    indptr = np.zeros(len(ids) + 1, np.int64)
+    np.cumsum(found.sum(axis=1), out=indptr[1:])
+    matrix = csr_matrix((scores[found], ids[found], indptr), shape=(len(ids), columns))
+    matrix.sort_indices()
+    return matrix
 
 
 def rows_of(x: Any) -> Rows:
@@ -371,6 +393,29 @@ def numbered(y: Any) -> Targets:
     return Targets((np.arange(len(ids) + 1), ids, None, columns), np.arange(columns), True)
 
 
+def more_targets_of(y: Any, classes: np.ndarray, single: bool, more: Optional[np.ndarray] = None) -> Targets:
+    """Encodes Y for a model with these classes. Others, those of `more` and then those of Y, join them at the end of
+    `classes` of the result. Raises InputError where Y has another form than before."""
+    if classes.dtype.kind == "i" and not single:
+        targets = numbered(y)
+        columns = max(len(classes), targets.rows[3], 0 if more is None else len(more))
+        targets.rows = (*targets.rows[:3], columns)
+        targets.classes = np.arange(columns)
+    else:
+        found = targets_of(y)
+        known = set(classes.tolist())
+        others = [] if more is None else [one for one in more.tolist() if one not in known]
+        known.update(others)
+        others += [one for one in found.classes.tolist() if one not in known]
+        if others and isinstance(others[0], str) != (classes.dtype.kind in "UO"):
+            raise InputError(f"labels: {others[0]!r} has another type than the labels of the first call")
+        joined = np.concatenate([classes, np.array(others, dtype=object if classes.dtype.kind == "O" else None)])
+        targets = targets_of(y, joined if others else classes)
+    if targets.single != single:
+        raise InputError("labels: give them in the form of the first call")
+    return targets
+
+
 def ranks_of(k: Any) -> list[int]:
     """The ranks to measure at: several, or one."""
     try:
@@ -396,13 +441,15 @@ def data_of(features: Any, targets: Optional[Targets] = None) -> _slide.Data:
     return _slide.from_csr(rows_of(features), rows)
 
 
-def learnt_data_of(texts: Any, targets: Targets, config: _slide.Config) -> _slide.Data:
-    """Texts for the engine, which learns a vocabulary from them. Where the classes were found they get the order that
-    those of a file would have."""
+def learnt_data_of(texts: Any, targets: Targets, source: "_slide.Config | _slide.Model") -> _slide.Data:
+    """Texts for the engine, which learns a vocabulary from them, or more words for that of a model. Where the classes
+    were found they get the order that those of a file would have."""
     _check_samples(len(texts), targets, "texts")
     names = tuple(str(name) for name in targets.classes)
     try:
-        data = _slide.learn_texts(tuple(texts), targets.rows, names, config, not targets.found)
+        if isinstance(source, _slide.Model):
+            return _slide.learn_more_texts(tuple(texts), targets.rows, names, source)
+        data = _slide.learn_texts(tuple(texts), targets.rows, names, source, not targets.found)
     except UnicodeEncodeError:
         raise (_utf8_fault(texts, "X") or _utf8_fault(names, "labels")) from None
     if targets.found:
@@ -410,8 +457,9 @@ def learnt_data_of(texts: Any, targets: Targets, config: _slide.Config) -> _slid
     return data
 
 
-def text_data_of(texts: Any, model: _slide.Model, targets: Optional[Targets] = None) -> _slide.Data:
-    """Texts, and labels of the model's numbers where there are some, for a model that was trained on text."""
+def text_data_of(texts: Any, model: "_slide.Model | _slide.Data", targets: Optional[Targets] = None) -> _slide.Data:
+    """Texts, and labels of the model's numbers where there are some, for a model that was trained on text, or that is
+    to be trained on such data."""
     _check_samples(len(texts), targets, "texts")
     try:
         return _slide.from_texts(tuple(texts), model, None if targets is None else targets.rows)

@@ -15,23 +15,30 @@ from . import _slide
 from ._inputs import (
     Targets,
     are_texts,
+    array_of,
+    csr_of,
+    csr_of_ids,
     data_of,
     feature_names,
-    features_for,
     features_of,
     keyed,
     learnt_data_of,
-    numbered,
+    more_targets_of,
+    one_text_column,
+    rows_of,
     targets_of,
     text_data_of,
     weighted,
 )
 from ._keys import config_of, is_key, value_in
+from ._parameters import BEST_F1, CALLED_HERE, class_weights_of, cut_of, with_known_names
+from ._predictions import Predictions
 from ._progress import Course, Report, figure_of, new_history
 from ._slide import InputError
-from .model import NO_LABEL, Model
+from .model import Model
 
 _FORMAT = 2  # of the files that save() writes
+_LABELS_SEARCHED = 100  # of a sample, for the threshold of best F1
 
 
 def _classes_of(classes: Any) -> np.ndarray:
@@ -44,7 +51,7 @@ def _are_names(classes: Any) -> bool:
     return not isinstance(classes, np.ndarray) and all(isinstance(name, str) for name in classes)
 
 
-class Classifier(ClassifierMixin, BaseEstimator):
+class Classifier(Predictions, ClassifierMixin, BaseEstimator):
     """A network with very many outputs as a scikit-learn estimator.
 
     Parameters are keys of the engine's configuration, dots written as two underscores or as nested dicts, beside
@@ -59,6 +66,14 @@ class Classifier(ClassifierMixin, BaseEstimator):
     on_step, on_epoch: called with a dict after each step (``epoch``, ``step``, ``total_steps``, ``samples``,
         ``loss``, ``seconds``) and each epoch (``epoch``, ``step``, ``loss``, ``train_seconds``,
         ``samples_per_second``). An on_step that returns False ends training, and the model stays as it is then.
+    threshold: which labels ``predict`` gives where samples have several: a float, all whose probability reaches it (0.5
+        unless set); an int, so many; ``"best-f1"``, those above the threshold of best micro F1 on the samples of
+        ``validation`` or ``eval_set``, which fit finds (``threshold_``). It may be changed after fit.
+    random_state, n_jobs, max_iter: scikit-learn's names for ``train__seed``, ``train__threads`` (-1: all cores) and
+        ``train__epochs``.
+    class_weight: "balanced" or a dict of weights by class, where samples have one class each; they multiply
+        sample_weight. Labels of several a sample are weighed by ``data__label_weights``.
+    warm_start: fit continues the present model, as ``partial_fit`` does, for ``train__epochs`` epochs.
 
     **What is copied.** Of a CSR matrix of float32 with indices of int32 the engine uses ids and values where they
     are, and copies the row offsets; with indices of int64 it copies the ids instead. Rows whose ids do not ascend
@@ -75,7 +90,10 @@ class Classifier(ClassifierMixin, BaseEstimator):
     Errors are InputError, a ValueError, for parameters and data, and Error for all else, with the engine's line.
     """
 
-    _FIXED = ("config", "validation", "verbose", "on_step", "on_epoch")
+    _FIXED = (
+        "config", "validation", "verbose", "on_step", "on_epoch", "threshold", "random_state", "n_jobs", "max_iter",
+        "class_weight", "warm_start",
+    )
 
     def __init__(
         self,
@@ -85,6 +103,12 @@ class Classifier(ClassifierMixin, BaseEstimator):
         verbose: bool = True,
         on_step: Optional[Callable[[Report], Any]] = None,
         on_epoch: Optional[Callable[[Report], Any]] = None,
+        threshold: "float | int | str | None" = None,
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        max_iter: Optional[int] = None,
+        class_weight: "dict | str | None" = None,
+        warm_start: bool = False,
         **keys: Any,
     ):
         self.config = config
@@ -92,6 +116,12 @@ class Classifier(ClassifierMixin, BaseEstimator):
         self.verbose = verbose
         self.on_step = on_step
         self.on_epoch = on_epoch
+        self.threshold = threshold
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.warm_start = warm_start
         self._take_keys(keys)
 
     # ---- parameters ----
@@ -103,7 +133,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def _take_keys(self, keys: dict[str, Any]) -> None:
         for name, value in keys.items():
             if not is_key(name):
-                raise InputError(f"Invalid parameter {name!r} for estimator Classifier; see `slide config --doc`")
+                here = f"it is {CALLED_HERE[name]} here" if name in CALLED_HERE else "see `slide config --doc`"
+                raise InputError(f"Invalid parameter {name!r} for estimator Classifier; {here}")
             setattr(self, name, value)
 
     def _keys(self) -> dict[str, Any]:
@@ -121,12 +152,15 @@ class Classifier(ClassifierMixin, BaseEstimator):
             setattr(self, name, value)
         return self
 
-    def _configuration(self) -> _slide.Config:
+    def _configuration(self, validated: bool = False) -> _slide.Config:
+        """validated: there is an eval_set."""
         more = []
-        keys = self._keys()
-        if self.validation:
+        keys = with_known_names(self._keys(), self)
+        if validated and self.validation:
+            raise InputError("validation holds out samples, and eval_set gives others; give one of the two")
+        if self.validation or validated:
             keys.setdefault("train__patience", 3)
-            more.append(f"data.validation={float(self.validation)!r}")
+            more.append(f"data.validation={'eval_set' if validated else repr(float(self.validation))}")
         return config_of(None if self.config is None else os.fspath(self.config), keys, more)
 
     def _more_tags(self) -> dict[str, Any]:
@@ -140,12 +174,13 @@ class Classifier(ClassifierMixin, BaseEstimator):
     # ---- training ----
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, times: Any = None
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, times: Any = None, eval_set: Any = None
     ) -> "Classifier":
         """Trains a new model.
 
-        X: features as a CSR matrix, another sparse matrix, or a dense array, [n, features]; or n texts, from which words
-            and their weights are learnt as the keys of ``text`` say.
+        X: features as a CSR matrix, another sparse matrix, or a dense array, [n, features]; or n texts (a list, an array,
+            a Series or a data frame of one column), from which words and their weights are learnt as the keys of
+            ``text`` say.
         y: labels, in one of these forms:
             a CSR matrix or an array of 0 and 1, [n, labels]: what is not 0 is a label;
             n lists of labels, all of them numbers from 0 or all of them names; lists of 0 and 1 alone are rows of such an
@@ -158,6 +193,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
         groups: [n], with ``validation``: samples of one value are held out all or not at all.
         times: [n], numbers, dates or texts that sort by time, with ``validation``: the latest samples are held out.
             ``data__time="order"`` holds out the last rows.
+        eval_set: (X, y) of the same forms, in place of ``validation``: after each epoch the network is measured on
+            them, the best one is kept, and training ends early. Labels that X and y lack count as missed.
 
         Samples without labels are left out. Names of labels of texts stand in ``classes_`` by falling frequency, those
         of ``text__min_label_count`` samples or more. The same arrays or texts give the model that ``slide train`` makes of the same
@@ -165,15 +202,63 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
         Raises InputError, which is a ValueError, for parameters and data at fault.
         """
-        config = self._configuration()
-        data = self._take(X, targets_of(y), config, sample_weight, groups, times)
-        self._run(lambda course: self._train(config, data, course))
+        if self.warm_start and hasattr(self, "model_"):
+            return self._fit_warm(X, y, sample_weight, groups, times, eval_set)
+        config = self._configuration(eval_set is not None)
+        if self.threshold == BEST_F1 and not self.validation and eval_set is None:
+            cut_of(self.threshold, None)  # which says what is missing
+        targets = targets_of(y)
+        data = self._take(X, targets, config, self._weights(targets, sample_weight), groups, times)
+        held = None if eval_set is None else self._held(data, eval_set)
+        if held is None and self.threshold == BEST_F1:
+            data, held = _slide.hold_out(config, data)
+        self._run(lambda course: self._train(config, data, held, course))
+        self._keep("threshold_", self._best_threshold(held) if self.threshold == BEST_F1 else None)
         return self
+
+    def _fit_warm(self, x: Any, y: Any, weights: Any, groups: Any, times: Any, eval_set: Any) -> "Classifier":
+        if self.validation or groups is not None or times is not None or eval_set is not None:
+            raise InputError("warm_start continues the model without validation; leave out validation, groups, times, eval_set")
+        epochs = int(value_in(self._configuration().to_toml(), "train", "epochs"))
+        return self.partial_fit(x, y, epochs=epochs, sample_weight=weights)
+
+    def _weights(self, targets: Targets, sample_weight: Any) -> Any:
+        """The weights of samples, [n], with those of their classes; None where there are none."""
+        if self.class_weight is None:
+            return sample_weight
+        if not targets.single:
+            raise InputError("class_weight is for one class a sample; where samples have several, set data__label_weights")
+        by_class = class_weights_of(self.class_weight, np.asarray(targets.rows[1]), targets.classes)
+        return by_class if sample_weight is None else by_class * np.asarray(sample_weight)
+
+    def _held(self, data: _slide.Data, eval_set: Any) -> _slide.Data:
+        """The samples of an eval_set, as those of `data` are."""
+        if isinstance(eval_set, list) and len(eval_set) == 1:
+            eval_set = eval_set[0]
+        if not isinstance(eval_set, (tuple, list)) or len(eval_set) != 2:
+            raise InputError("eval_set: give a pair (X, y), or a list of one")
+        x, y = one_text_column(eval_set[0]), eval_set[1]
+        if self._text != are_texts(x):
+            raise InputError(f"eval_set: give {'texts' if self._text else 'a matrix of features'}, as X is")
+        targets = self._known(y, unseen=True)
+        if self._text:
+            return text_data_of(x, data, targets)
+        features = array_of(x) if data.dense_columns else csr_of(x)
+        if features.shape[1] != self.n_features_in_:
+            raise InputError(f"eval_set: X has {features.shape[1]} features, but that of fit has {self.n_features_in_}")
+        return data_of(features, targets)
+
+    def _best_threshold(self, held: _slide.Data) -> float:
+        ids, scores = self.model_._predict(held, min(_LABELS_SEARCHED, self.model_.labels), threads=self._threads)
+        matrix = csr_of_ids(ids, scores, max(self.model_.labels, held.labels))
+        offsets, labels = held.label_rows()
+        return float(_slide.best_threshold(rows_of(matrix), (offsets, labels, None, matrix.shape[1]))[0])
 
     def _take(
         self, x: Any, targets: Targets, config: _slide.Config, weights: Any, groups: Any = None, times: Any = None
     ) -> _slide.Data:
         """The samples of a first fit, and all that it knows of them."""
+        x = one_text_column(x)
         texts = are_texts(x)
         if texts:
             data, columns = learnt_data_of(x, targets, config), None
@@ -206,13 +291,15 @@ class Classifier(ClassifierMixin, BaseEstimator):
         self.classes_ = targets.classes
         self._single = targets.single
 
-    def _train(self, config: _slide.Config, data: _slide.Data, course: Course) -> tuple:
-        if not self.validation:
+    def _train(
+        self, config: _slide.Config, data: _slide.Data, held: Optional[_slide.Data], course: Course
+    ) -> tuple:
+        if not self.validation and held is None:
             return _slide.train(config, data, None, course.step, course.interval, course.epoch, None, "")
         with tempfile.TemporaryDirectory() as folder:
             best = os.path.join(folder, "best.slide")
             engine, interrupt = _slide.train(
-                config, data, None, course.step, course.interval, course.epoch, course.evaluation, best
+                config, data, held, course.step, course.interval, course.epoch, course.evaluation, best
             )
             if interrupt is None and os.path.exists(best):
                 engine = _slide.Model.load(best, True)
@@ -226,6 +313,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         finally:
             course.close()
         self.model_ = Model(engine)
+        self.n_iter_ = len(self._history["epoch"])
         if interrupt is not None:
             raise interrupt
 
@@ -234,10 +322,11 @@ class Classifier(ClassifierMixin, BaseEstimator):
     ) -> "Classifier":
         """Continues the current model on new samples, `epochs` times; without a model, trains from the beginning.
 
-        X, y, sample_weight: as in ``fit``, X with the same number of features, or texts with the words of the first call,
-            y with labels that are known already; weights count over their mean in this call.
+        X, y, sample_weight: as in ``fit``, X with the same number of features. Classes, names and columns of y that are
+            new join ``classes_``, at its end; words of texts that occur in ``text__min_count`` of them join the
+            vocabulary.
         classes: for the first call, all labels there will be: classes or names; or where labels are numbers, how many
-            there are. Not needed where y is a matrix.
+            there are. Not needed where y is a matrix, nor where later calls may bring more.
 
         Parameters that were changed since the first call count from the next ``fit`` on, but for the callbacks. The
         learning rate follows its schedule in each call; adagrad and adam keep their state.
@@ -248,22 +337,32 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """
         if not hasattr(self, "model_"):
             return self._begin(X, y, classes, epochs, sample_weight)
-        if classes is not None and not np.array_equal(_classes_of(classes), self.classes_):
-            raise InputError("classes are not those of the first call to partial_fit")
-        targets = self._known(y)
-        if targets.single != self._single or targets.rows[3] > len(self.classes_):
-            raise InputError("labels: give them in the form of the first call, with no more columns than it had")
-        data = weighted(self._data(X, targets), sample_weight)
-        self._run(lambda course: _slide.continue_training(
-            self.model_._engine, data, epochs, course.step, course.interval, course.epoch))
+        more = None if classes is None else _classes_of(classes)
+        targets = more_targets_of(y, self.classes_, self._single, more)
+        data = weighted(self._more_data(X, targets), self._weights(targets, sample_weight))
+
+        def further(course: Course) -> tuple:
+            made = _slide.continue_training(
+                self.model_._engine, data, epochs, course.step, course.interval, course.epoch)
+            self.classes_ = targets.classes
+            return made
+
+        self._run(further)
         return self
 
+    def _more_data(self, x: Any, targets: Targets) -> _slide.Data:
+        x = one_text_column(x)
+        if self._text and are_texts(x):
+            return learnt_data_of(x, targets, self.model_._engine)
+        return self._data(x, targets)
+
     def _begin(self, x: Any, y: Any, classes: Any, epochs: int, weights: Any) -> "Classifier":
-        first = clone(self).set_params(validation=0.0, train__epochs=epochs)
+        first = clone(self).set_params(validation=0.0, max_iter=None, train__epochs=epochs)
         config = first._configuration()
         targets = targets_of(y, None if classes is None else _classes_of(classes))
-        data = self._take(x, targets, config, weights)
-        self._run(lambda course: first._train(config, data, course))
+        data = self._take(x, targets, config, self._weights(targets, weights))
+        self._keep("threshold_", None)
+        self._run(lambda course: first._train(config, data, None, course))
         return self
 
     @property
@@ -276,106 +375,6 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def plot_history(self) -> Any:
         """The learning curve as a matplotlib figure. Raises ImportError without matplotlib."""
         return figure_of(self.history)
-
-    # ---- predictions ----
-
-    def _data(self, x: Any, targets: Optional[Targets] = None) -> _slide.Data:
-        check_is_fitted(self, "model_")
-        if self._text != are_texts(x):
-            was, want = ("texts", "a list of texts") if self._text else ("features", "a matrix of features")
-            raise InputError(f"Classifier was fitted on {was}; give {want}")
-        if self._text:
-            return text_data_of(x, self.model_._engine, targets)
-        features = features_for(self.model_._engine, x)
-        if features.shape[0] == 0:
-            raise InputError(f"Found array with 0 sample(s) (shape={features.shape}) while a minimum of 1 is required.")
-        if features.shape[1] != self.n_features_in_:
-            raise InputError(
-                f"X has {features.shape[1]} features, but Classifier is expecting {self.n_features_in_} features as input"
-            )
-        names = feature_names(x)
-        if names is not None and hasattr(self, "feature_names_in_") and not np.array_equal(names, self.feature_names_in_):
-            raise InputError("The feature names should match those that were passed during fit.")
-        return data_of(features, targets)
-
-    def _best(
-        self, x: Any, k: Optional[int], logits: bool = False, threshold: Optional[float] = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        return self.model_._predict(self._data(x), k, threshold, logits=logits, threads=self._threads)
-
-    def predict(self, X: Any, k: Optional[int] = None, threshold: Optional[float] = None) -> np.ndarray:
-        """The best `k` labels of each sample, best first, as they stand in ``classes_``: [n, k], without k 5 of them, or
-        with a threshold alone all whose probability reaches it. Where there are less, numbers end in -1 and names in None.
-
-        Fitted with one class a sample, without k and threshold: the best class of each, [n].
-        """
-        check_is_fitted(self, "model_")
-        if k is None and threshold is None and self._single:
-            return self.classes_[self._best(X, 1)[0][:, 0]]
-        ids, _ = self._best(X, k, threshold=threshold)
-        labels = self.classes_[ids]
-        missing = ids < 0
-        if missing.any():
-            if labels.dtype.kind not in "iO":
-                labels = labels.astype(object)
-            labels[missing] = -1 if labels.dtype.kind == "i" else None
-        return labels
-
-    def _scores(self, x: Any, k: Optional[int], logits: bool, threshold: Optional[float] = None) -> Any:
-        """CSR [n, labels] of float32 with min(k, labels) entries a row, fewer where fewer are found, ids ascending."""
-        from scipy.sparse import csr_matrix
-
-        ids, scores = self._best(x, None if k is None else min(k, self.model_.labels), logits, threshold)
-        found = ids >= 0
-        indptr = np.zeros(len(ids) + 1, np.int64)
-        np.cumsum(found.sum(axis=1), out=indptr[1:])
-        matrix = csr_matrix((scores[found], ids[found], indptr), shape=(len(ids), len(self.classes_)))
-        matrix.sort_indices()
-        return matrix
-
-    def _dense(self, x: Any, logits: bool) -> np.ndarray:
-        ids, scores = self._best(x, self.model_.labels, logits)
-        dense = np.zeros(ids.shape, np.float64)
-        np.put_along_axis(dense, ids, scores.astype(np.float64), axis=1)
-        return dense[:, : len(self.classes_)]
-
-    def predict_proba(self, X: Any, k: Optional[int] = None, threshold: Optional[float] = None) -> Any:
-        """Probabilities of the best `k` labels as a CSR matrix [n, labels] with k entries a row; without k 5 of them, or
-        with a threshold alone all that reach it.
-
-        With the loss of one against all, the default, they are those of each label alone. Fitted with one class a
-        sample and without k: a dense array [n, classes] whose rows are divided by their sum.
-        """
-        check_is_fitted(self, "model_")
-        if k is not None or threshold is not None or not self._single:
-            return self._scores(X, k, False, threshold)
-        dense = self._dense(X, False)
-        return dense / np.maximum(dense.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
-
-    def decision_function(self, X: Any, k: Optional[int] = None) -> Any:
-        """Scores of the output neurons: a CSR matrix [n, labels] of the best `k`, or without k a dense array
-        [n, labels] of all. Fitted with two classes and without k: the log of the ratio of their probabilities,
-        positive where the second is ahead, [n]."""
-        check_is_fitted(self, "model_")
-        if k is not None:
-            return self._scores(X, k, True)
-        if not self._single or len(self.classes_) != 2:
-            return self._dense(X, True)
-        logs = np.log(np.maximum(self._dense(X, False), np.finfo(np.float64).tiny))
-        return logs[:, 1] - logs[:, 0]
-
-    def score(self, X: Any, y: Any, k: int = 1) -> float:
-        """Mean precision at `k`: the share of the best k labels that are right. With one class a sample and k = 1 it is
-        the accuracy. Labels that are not in ``classes_`` count as missed."""
-        check_is_fitted(self, "model_")
-        targets = self._known(y, unseen=True)
-        return _slide.evaluate(self.model_._engine, self._data(X, targets), [k], self._threads)[f"p_at_{k}"]
-
-    def _known(self, y: Any, unseen: bool = False) -> Targets:
-        by_number = self.classes_.dtype.kind == "i" and not self._single
-        if by_number and unseen:
-            return numbered(y)
-        return targets_of(y, None if by_number and hasattr(y, "shape") else self.classes_, unseen)
 
     # ---- files ----
 

@@ -21,6 +21,7 @@ from ._inputs import (
     first_label,
     is_sparse,
     numbered,
+    one_text_column,
     ranks_of,
     targets_of,
     text_data_of,
@@ -63,6 +64,8 @@ class Model:
         self._engine = engine
         self._predictors: dict[tuple, _slide.Predictor] = {}
         self._users: dict[str, _slide.KnownUsers] = {}
+        self._names: Optional[np.ndarray] = None
+        self._feature_ids: Optional[dict[str, int]] = None
         self._lock = threading.Lock()
         self._of_users = self.is_text and value_in(self.config, "data", "kind") == '"interactions"'
 
@@ -122,6 +125,7 @@ class Model:
         inference: str = "configured",
         threads: int = 0,
         keep_known: bool = False,
+        names: Optional[bool] = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """The best labels of each sample, best first.
 
@@ -135,9 +139,11 @@ class Model:
         labels, ``"lsh"`` only candidates that hash tables find, ``"auto"`` the latter from 100,000 labels on where they are as good
         (the first call for a k then builds tables), ``"configured"`` does what ``eval.inference`` of the
         model says. threads: 0 = all cores; up to 128 samples are always answered by the calling thread. keep_known: a
-        model of interactions answers with what a sample has already, too.
+        model of interactions answers with what a sample has already, too. names: False gives numbers of labels that have
+        names.
 
-        Returns labels [n, k] of int64, -1 where there are less than k, and scores [n, k] of float32, 0 there; with a
+        Returns labels [n, k]: names, objects that end in None where there are less than k, or where labels have none or
+        `names` is False, int64 that end in -1; and scores [n, k] of float32, 0 there; with a
         threshold alone k is how many the sample with the most of them has. Of no samples, X = [], both have no rows.
 
         Raises InputError when X does not fit the model, when `k` is below 1 or above both 10,000 and the number of labels, and
@@ -147,16 +153,25 @@ class Model:
         options = {"logits": logits, "inference": inference, "threads": threads, "keep_known": keep_known}
         if (X is None) == (users is None):
             raise _slide.InputError("give either X or users")
+        if names and not self.is_text:
+            raise _slide.InputError("names: the labels of this model have none; leave it out")
         if users is None and self._of_users and are_texts(X):
             users = list(X)
-        if users is not None:
-            return self._predict(self._data_of_users(users, known), k, threshold, **options)
-        if known is not None:
+        if users is None and known is not None:
             raise _slide.InputError("known: it is the log that users are looked up in; leave it out")
         if isinstance(X, (list, tuple)) and len(X) == 0:
             width = 0 if k is None and threshold is not None else 5 if k is None else _id_of(k, "k")
-            return np.empty((0, width), np.int64), np.empty((0, width), np.float32)
-        return self._predict(self._data(X), k, threshold, **options)
+            ids, scores = np.empty((0, width), np.int64), np.empty((0, width), np.float32)
+        else:
+            data = self._data(X) if users is None else self._data_of_users(users, known)
+            ids, scores = self._predict(data, k, threshold, **options)
+        return (self._names_of(ids) if self.is_text and names is not False else ids), scores
+
+    def _names_of(self, ids: np.ndarray) -> np.ndarray:
+        """Names by number, None where it is -1."""
+        if self._names is None:
+            self._names = np.array([*self._engine.label_names(), None], dtype=object)
+        return self._names[ids]
 
     def recommend(
         self, users: "Sequence[str]", k: Optional[int] = None, **options: Any
@@ -166,9 +181,8 @@ class Model:
         users, k and `options`: as for ``predict``. Raises what it does.
         """
         labels, scores = self.predict(k=k, users=users, **options)
-        names = self.label_names
         return {
-            str(user): [(names[label], float(score)) for label, score in zip(row, of_row) if label >= 0]
+            str(user): [(label, float(score)) for label, score in zip(row, of_row) if label is not None]
             for user, row, of_row in zip(users, labels, scores)
         }
 
@@ -223,6 +237,51 @@ class Model:
         """
         return self._engine.nearest_labels(self._label(label), count)
 
+    def similar(
+        self,
+        items: "Sequence[int | str] | None" = None,
+        k: int = 10,
+        *,
+        of: str = "labels",
+        names: Optional[bool] = None,
+        threads: int = 0,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The `k` others most similar to each of `items`, by the cosine of their vectors.
+
+        items: labels (of a model of interactions its items) by number or name; without, all of them in the order of
+        their numbers. of: ``"features"`` compares features, or words. The vectors are made by the first call and kept.
+
+        Returns (names or numbers [n, k], as ``predict`` has them; cosines [n, k] of float32, 0 where there are less).
+        Raises InputError for what is not in the model, and where it has no such vectors.
+        """
+        if of not in ("labels", "features"):
+            raise _slide.InputError(f"of: {of!r}; give 'labels' or 'features'")
+        if isinstance(items, str):
+            raise _slide.InputError("items: give a list of names or numbers")
+        features = of == "features"
+        if items is None:
+            ids = list(range(self.features if features else self.labels))
+        else:
+            ids = [self._feature(one) if features else self._label(one) for one in items]
+        found, cosines = self._engine.similar(ids, _id_of(k, "k"), features, threads)
+        if not self.is_text or names is False:
+            return found, cosines
+        return (self._feature_names_of(found) if features else self._names_of(found)), cosines
+
+    def _feature(self, feature: "int | str") -> int:
+        if not isinstance(feature, str):
+            return _id_of(feature, "feature")
+        if self._feature_ids is None:
+            count = self.features if self.is_text else 0
+            self._feature_ids = {self._engine.feature_name(i): i for i in range(count)}
+        if feature not in self._feature_ids:
+            raise _slide.InputError(f"there is no feature {feature!r} in the model")
+        return self._feature_ids[feature]
+
+    def _feature_names_of(self, ids: np.ndarray) -> np.ndarray:
+        names = {int(i): self._engine.feature_name(int(i)) for i in np.unique(ids[ids >= 0])}
+        return np.array([[names.get(int(i)) for i in row] for row in ids], dtype=object).reshape(ids.shape)
+
     def strongest_features(self, label: "int | str", count: int = 10) -> tuple[np.ndarray, np.ndarray]:
         """The features with the largest weights straight to `label`, a number or a name.
 
@@ -262,6 +321,7 @@ class Model:
             return self._data_of_users(list(x), None)
         if self._of_users and (texts := texts_of_items(x)) is not None:
             return told(text_data_of(texts, self._engine, targets), stacklevel=4)
+        x = one_text_column(x) if self.is_text else x
         if are_texts(x):
             return text_data_of(x, self._engine, targets)
         features = features_for(self._engine, x)

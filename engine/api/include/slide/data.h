@@ -93,6 +93,16 @@ class SLIDE_API Data {
   static Data from_texts(const std::vector<std::string_view>& texts, const Model& model,
                          const CsrMatrix& labels = {});
 
+  // Texts to continue `model` with, which was trained on text: words and n-grams that are frequent enough in
+  // these texts join its vocabulary in a copy, and labels its labels. label_names: those of the model in its
+  // order, then the new ones.
+  static Data learn_more_texts(const std::vector<std::string_view>& texts, const CsrMatrix& labels,
+                               const std::vector<std::string_view>& label_names, const Model& model);
+  // Texts with the vocabulary of `learnt`, from learn_texts(), one per sample: to validate or to test on
+  // while a model trains. `labels`: with the ids of `learnt`; others follow.
+  static Data from_texts(const std::vector<std::string_view>& texts, const Data& learnt,
+                         const CsrMatrix& labels = {});
+
   // Returns the same samples with weights: factors of each sample's gradients, relative to the mean weight.
   // Samples of weight 0 are dropped (the others are then copied). The reported training loss, label
   // frequencies and kNN prediction ignore weights. Throws InputError unless there is one weight per sample,

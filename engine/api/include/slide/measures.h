@@ -31,4 +31,13 @@ struct ScoreOptions {
 SLIDE_API Measures evaluate_scores(const CsrMatrix& scores, const CsrMatrix& labels,
                                    const ScoreOptions& options = {});
 
+// The threshold of best micro F1 for such scores and labels, the highest one in case of ties, and that F1: a
+// label is predicted where its score reaches the threshold. Without scores the threshold is infinite. Throws
+// as above.
+struct BestThreshold {
+  float threshold = 0;
+  double f1_micro = 0;
+};
+SLIDE_API BestThreshold best_threshold(const CsrMatrix& scores, const CsrMatrix& labels);
+
 }  // namespace slide::api

@@ -56,6 +56,15 @@ class SLIDE_API Model {
   // The `count` other labels of largest cosine similarity with `label`, by label_vectors(), best first;
   // labels with zero vectors are excluded. Throws InputError where the label does not exist.
   std::vector<Related> nearest_labels(std::uint32_t label, std::size_t count) const;
+  // nearest_labels() for many, or with `features` for features by their vectors. The vectors are made by the
+  // first call and kept, 4 * vector_size() bytes each. Throws InputError for an id that does not exist, and
+  // where the model has no such vectors. O(ids * labels * vector_size()).
+  struct SimilarOptions {
+    bool features = false;
+    int threads = 0;  // 0 = all cores
+  };
+  std::vector<std::vector<Related>> similar(const std::vector<std::uint32_t>& ids, std::size_t count,
+                                            const SimilarOptions& options) const;
   // The `count` features of largest direct weight for the label, best first; includes feature crosses where
   // the model has neither hidden layer nor linear term. Throws InputError where the label does not exist, or
   // the model has hidden layers but no linear term.

@@ -64,13 +64,26 @@ SLIDE_API Model train(const Config& config, const Data& train, const Callbacks& 
 SLIDE_API Model train(const Config& config, const Data& train, const Data& test,
                       const Callbacks& callbacks = {});
 
+// The same, validated after each epoch on these samples, in place of a share held out by data.validation;
+// train.patience counts on them. Without a data.validation, the model stores "memory" there.
+SLIDE_API Model train_validated(const Config& config, const Data& train, const Data& validation,
+                                const Callbacks& callbacks = {});
+
+// The samples that train() would train on and hold out with the data.validation of `config`, a share: the two
+// of them for train_validated() give the model that train() gives. Throws InputError where it is no share,
+// and where too few samples have labels.
+struct HeldOut {
+  Data train, validation;
+};
+SLIDE_API HeldOut hold_out(const Config& config, const Data& data);
+
 // Incremental training: continues `model` on new samples for `epochs` epochs, as a run of its own with the
 // model's configuration, a new learning-rate schedule, and no test or validation samples. `model` is
 // unchanged. Uses the optimizer state where the model has it (from train(), or loaded with it); else it
 // starts at zero. Label frequencies (for negative sampling and metrics) count all samples so far; new samples
 // join the kNN index; features that are new for a label join its linear term. Features and labels unknown to
-// the model get the ids after its own. Throws InputError for text that was not read with the model, whose
-// vocabulary and labels are fixed.
+// the model get the ids after its own; words and labels of text that are to join it come by
+// Data::learn_more_texts(). Throws InputError for other text that was not read with the model.
 SLIDE_API Model continue_training(const Model& model, const Data& data, std::uint32_t epochs = 1,
                                   const Callbacks& callbacks = {});
 

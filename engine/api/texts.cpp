@@ -1,0 +1,134 @@
+#include <slide/data.h>
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "datasets/labelled_text.h"
+#include "datasets/text_learner.h"
+#include "engine/api/csr_input.h"
+#include "engine/api/internals.h"
+#include "engine/base/foreign_text.h"
+#include "engine/run/known_users.h"
+
+namespace slide::api {
+
+namespace {
+
+void check_rows(const std::vector<std::string_view>& texts, const CsrInput& rows) {
+  if (rows.view.feature_offsets.size() == texts.size() + 1) return;
+  fail_input("{} texts, but {} rows of labels; they must be of the same samples", texts.size(),
+             rows.view.feature_offsets.size() - 1);
+}
+
+// The features of `data` with labels of their own, those beyond the model's too: they count as missed.
+Dataset with_labels_of(const Dataset& data, const CsrInput& rows) {
+  struct Both {
+    Dataset features;
+    CsrInput labels;
+  };
+  const auto storage = std::make_shared<const Both>(Both{data, rows});
+  DatasetView view = data.view();
+  view.label_offsets = rows.view.feature_offsets;
+  view.label_ids = rows.view.feature_ids;
+  return {storage, view, data.feature_count(), std::max(data.label_count(), rows.feature_count)};
+}
+
+// Texts and their labels, whose matrix `rows` keeps.
+TextSamples samples_of(const std::vector<std::string_view>& texts, const CsrInput& rows,
+                       const std::vector<std::string_view>& names) {
+  check_rows(texts, rows);
+  if (rows.feature_count > names.size())
+    fail_input("labels: there are {} of them, but {} names", rows.feature_count, names.size());
+  return {texts, rows.view.feature_offsets, rows.view.feature_ids, names};
+}
+
+void check_names(const std::vector<std::string_view>& names) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i].empty() || has_control(names[i])) {
+      fail_input(
+          "labels: the name '{}' of label {} is empty or has a line break, TAB or other control character; "
+          "give another",
+          shown_part(names[i]), i);
+    }
+  }
+}
+
+Data texts_read(const DataConfig& config, Dataset rows, std::shared_ptr<const TextModel> text,
+                std::shared_ptr<const TextModel> before = nullptr, std::vector<std::string> warnings = {}) {
+  Data::Impl impl;
+  impl.rows = std::move(rows);
+  impl.warnings = std::move(warnings);
+  impl.reading = Reading{config, std::move(text), nullptr, 0, std::move(before)};
+  return Internals::make<Data>(std::move(impl));
+}
+
+}  // namespace
+
+Data Data::learn_texts(const std::vector<std::string_view>& texts, const CsrMatrix& labels,
+                       const std::vector<std::string_view>& label_names, const Config& config,
+                       bool keep_labels) {
+  return guarded([&] {
+    const slide::Config& used = Internals::of(config);
+    const int threads = static_cast<int>(used.train.threads);
+    const CsrInput rows = take_csr(labels, {}, nullptr, "labels");
+    check_names(label_names);
+    const TextSamples samples = samples_of(texts, rows, label_names);
+    const LabelIds ids = keep_labels ? LabelIds::kAsGiven : LabelIds::kByFrequency;
+    std::shared_ptr<const TextModel> text = slide::learn_texts(samples, ids, used.text, threads);
+    return texts_read(used.data, parse_texts(samples, *text, used.data.normalize, threads), text);
+  });
+}
+
+Data Data::learn_more_texts(const std::vector<std::string_view>& texts, const CsrMatrix& labels,
+                            const std::vector<std::string_view>& label_names, const Model& model) {
+  return guarded([&] {
+    const slide::Model& used = Internals::of(model)->model;
+    if (used.text == nullptr) fail_input("the model was trained on features, not on text; use from_csr()");
+    const int threads = static_cast<int>(used.config.train.threads);
+    const CsrInput rows = take_csr(labels, {}, nullptr, "labels");
+    check_names(label_names);
+    const TextSamples samples = samples_of(texts, rows, label_names);
+    const std::shared_ptr<const TextModel> text = slide::learn_more_texts(samples, *used.text, threads);
+    return texts_read(used.config.data, parse_texts(samples, *text, used.config.data.normalize, threads),
+                      text, used.text);
+  });
+}
+
+namespace {
+
+Data texts_with(const std::vector<std::string_view>& texts, const DataConfig& config,
+                const std::shared_ptr<const TextModel>& text, const CsrMatrix& labels) {
+  Dataset parsed = parse_texts({texts, {}, {}, {}}, *text, config.normalize, 0);
+  if (labels.offsets.size() == 0) {
+    const auto warnings = rows_without_items(config, parsed);
+    return texts_read(config, std::move(parsed), text, nullptr, warnings);
+  }
+  const CsrInput rows = take_csr(labels, {}, nullptr, "labels");
+  check_rows(texts, rows);
+  return texts_read(config, with_labels_of(parsed, rows), text);
+}
+
+}  // namespace
+
+Data Data::from_texts(const std::vector<std::string_view>& texts, const Model& model,
+                      const CsrMatrix& labels) {
+  return guarded([&] {
+    const slide::Model& used = Internals::of(model)->model;
+    if (used.text == nullptr) fail_input("the model was trained on features, not on text; use from_csr()");
+    return texts_with(texts, used.config.data, used.text, labels);
+  });
+}
+
+Data Data::from_texts(const std::vector<std::string_view>& texts, const Data& learnt,
+                      const CsrMatrix& labels) {
+  return guarded([&] {
+    if (!learnt.is_text()) fail_input("the training data are features, not text; use from_csr()");
+    const Reading& reading = *learnt.impl_->reading;
+    return texts_with(texts, reading.options, reading.text, labels);
+  });
+}
+
+}  // namespace slide::api

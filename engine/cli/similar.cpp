@@ -1,0 +1,128 @@
+// `slide similar`: the items, labels, features or words most similar to given ones.
+#include <array>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/base/number_text.h"
+#include "engine/cli/commands.h"
+#include "engine/cli/inspect_json.h"
+#include "engine/cli/options.h"
+#include "engine/cli/text.h"
+#include "engine/run/model_file.h"
+#include "engine/run/similar.h"
+
+namespace slide::cli {
+
+namespace {
+
+constexpr std::size_t kItemsAtOnce = 4096;  // items answered together
+
+struct SimilarCommand {
+  std::string model;
+  std::vector<std::string> items;  // "-": names on standard input
+  std::string of = "labels";
+  std::uint32_t k = 10;
+  int threads = 0;
+  bool all = false;
+  bool json = false;
+};
+
+std::vector<std::uint32_t> ids_asked(const SimilarCommand& command, const SimilarNames& names,
+                                     std::size_t size) {
+  std::vector<std::uint32_t> ids;
+  if (command.all) {
+    ids.resize(size);
+    std::iota(ids.begin(), ids.end(), 0U);
+  }
+  for (const std::string& item : command.items) {
+    if (item != "-") {
+      ids.push_back(names.id_of(item));
+      continue;
+    }
+    for (std::string line; std::getline(std::cin, line);) {
+      if (!line.empty()) ids.push_back(names.id_of(line));
+    }
+  }
+  return ids;
+}
+
+void append_rows(const std::string& item, const std::vector<Related>& found, const SimilarNames& names,
+                 std::string& text) {
+  for (const Related& other : found) {
+    std::array<char, kNumberRoom> number;
+    const char* const end = write_six_digits(other.score, number.data());
+    text += fmt::format("{}\t{}\t{}\n", item, names.name_of(other.id),
+                        std::string_view(number.data(), static_cast<std::size_t>(end - number.data())));
+  }
+}
+
+void append_json(const std::string& item, const std::vector<Related>& found, const SimilarNames& names,
+                 std::string& text) {
+  nlohmann::ordered_json similar = nlohmann::ordered_json::array();
+  for (const Related& other : found) {
+    nlohmann::ordered_json one = {{"id", other.id}};
+    if (names.named()) one["name"] = names.name_of(other.id);
+    one["cosine"] = other.score;
+    similar.push_back(std::move(one));
+  }
+  const nlohmann::ordered_json line = {{"item", item}, {"similar", similar}};
+  text += line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+void run_similar(const SimilarCommand& command) {
+  if (command.items.empty() == !command.all)
+    fail_input("similar: give ITEMs, or - for names on standard input, or --all for each of them");
+  const Model model = load_model(command.model);
+  tell(model.notes);
+  const SimilarOf of = command.of == "labels" ? SimilarOf::kLabels : SimilarOf::kFeatures;
+  const SimilarNames names(model, of);
+  const std::size_t size = of == SimilarOf::kLabels ? model.shape.labels : model.network.sample_features();
+  const std::vector<std::uint32_t> ids = ids_asked(command, names, size);
+  const SimilarRows rows(model, of, command.threads);
+  for (std::size_t first = 0; first < ids.size(); first += kItemsAtOnce) {
+    const auto begin = ids.begin() + static_cast<std::ptrdiff_t>(first);
+    const std::vector<std::uint32_t> some(
+        begin, begin + static_cast<std::ptrdiff_t>(std::min(kItemsAtOnce, ids.size() - first)));
+    const auto found = rows.nearest(some, command.k, command.threads);
+    std::string text;
+    for (std::size_t i = 0; i < some.size(); ++i)
+      (command.json ? append_json : append_rows)(names.name_of(some[i]), found[i], names, text);
+    print_text(text);
+  }
+}
+
+}  // namespace
+
+void add_similar(CLI::App& app, Action& action) {
+  CLI::App* sub =
+      app.add_subcommand("similar", "Print the items, labels or words most similar to given ones");
+  sub->footer(
+      "By the cosine of their vectors, as slide vectors writes them. A line each: item, similar item, "
+      "cosine,\n"
+      "with TABs between, best first. Items are labels; --of features compares what samples are made of:\n"
+      "words, and of interactions items as input.");
+  const auto command = std::make_shared<SimilarCommand>();
+  sub->add_option("MODEL", command->model, "Folder of a run, or a model file")->required();
+  sub->add_option("ITEM", command->items,
+                  "Names, or numbers where there are no names; - reads lines of standard input")
+      ->expected(0, 100000);
+  sub->add_option("--of", command->of, "What to compare")
+      ->check(CLI::IsMember({"labels", "features"}))
+      ->capture_default_str()
+      ->type_name("labels|features");
+  sub->add_flag("--all", command->all, "Each item of the model, in the order of its numbers");
+  sub->add_option("--k", command->k, "Similar ones of each")
+      ->transform(whole(1, kMaxK))
+      ->capture_default_str()
+      ->type_name("K");
+  sub->add_flag("--json", command->json, "Print a JSON object for each item");
+  add_threads(*sub, command->threads);
+  sub->callback([command, &action] { action = [command] { run_similar(*command); }; });
+}
+
+}  // namespace slide::cli

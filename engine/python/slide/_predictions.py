@@ -1,0 +1,152 @@
+"""What a fitted Classifier predicts."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from . import _slide
+from ._inputs import (
+    Targets,
+    are_texts,
+    csr_of_ids,
+    data_of,
+    feature_names,
+    features_for,
+    numbered,
+    one_text_column,
+    targets_of,
+    text_data_of,
+)
+from ._parameters import cut_of, tell_once
+from ._slide import InputError
+from .model import Model
+
+
+class Predictions:
+    """The methods of a Classifier that predict and measure, after fit."""
+
+    model_: Model
+    classes_: np.ndarray
+    threshold: "float | int | str | None"
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    _single: bool
+    _text: bool
+    _threads: int
+
+    def _data(self, x: Any, targets: Optional[Targets] = None) -> _slide.Data:
+        check_is_fitted(self, "model_")
+        x = one_text_column(x) if self._text else x
+        if self._text != are_texts(x):
+            was, want = ("texts", "a list of texts") if self._text else ("features", "a matrix of features")
+            raise InputError(f"Classifier was fitted on {was}; give {want}")
+        if self._text:
+            return text_data_of(x, self.model_._engine, targets)
+        features = features_for(self.model_._engine, x)
+        if features.shape[0] == 0:
+            raise InputError(f"Found array with 0 sample(s) (shape={features.shape}) while a minimum of 1 is required.")
+        if features.shape[1] != self.n_features_in_:
+            raise InputError(
+                f"X has {features.shape[1]} features, but Classifier is expecting {self.n_features_in_} features as input"
+            )
+        names = feature_names(x)
+        if names is not None and hasattr(self, "feature_names_in_") and not np.array_equal(names, self.feature_names_in_):
+            raise InputError("The feature names should match those that were passed during fit.")
+        return data_of(features, targets)
+
+    def _best(
+        self, x: Any, k: Optional[int], logits: bool = False, threshold: Optional[float] = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return self.model_._predict(self._data(x), k, threshold, logits=logits, threads=self._threads)
+
+    def predict(self, X: Any, k: Optional[int] = None, threshold: "float | int | str | None" = None) -> Any:
+        """The labels of each sample: an indicator matrix, CSR [n, labels] of 0 and 1 as int8 with a column for each of
+        ``classes_``, of the labels that ``threshold`` of the Classifier asks for, or the `threshold` given here.
+
+        Fitted with one class a sample, without a threshold: the class of each, [n].
+        k: what ``top_k`` gives; call that.
+        """
+        check_is_fitted(self, "model_")
+        if k is not None:
+            tell_once("Classifier.predict(X, k) is now called top_k(X, k); predict gives an indicator matrix")
+            return self.top_k(X, k, threshold)
+        if threshold is None and self._single:
+            return self.classes_[self._best(X, 1)[0][:, 0]]
+        cut = cut_of(self.threshold if threshold is None else threshold, getattr(self, "threshold_", None))
+        matrix = self._scores(X, cut.k, False, cut.probability)
+        if threshold is None and self.threshold is None:
+            tell_once(
+                "Classifier.predict gives an indicator matrix of the labels with a probability of 0.5 or more; top_k(X, k) "
+                "gives the best labels in order, as predict did before; with Classifier(threshold=...) this line is not shown"
+            )
+        matrix.data = np.ones(matrix.nnz, np.int8)
+        return matrix
+
+    def top_k(
+        self, X: Any, k: Optional[int] = None, threshold: Optional[float] = None, *, return_scores: bool = False
+    ) -> Any:
+        """The best `k` labels of each sample, best first, as they stand in ``classes_``: [n, k], without k 5 of them, or
+        with a threshold alone all whose probability reaches it. Where there are less, numbers end in -1 and names in None.
+
+        return_scores: returns (labels, probabilities [n, k] of float32, 0 where there are less).
+        """
+        ids, scores = self._best(X, k, threshold=threshold)
+        labels = self.classes_[ids]
+        missing = ids < 0
+        if missing.any():
+            if labels.dtype.kind not in "iO":
+                labels = labels.astype(object)
+            labels[missing] = -1 if labels.dtype.kind == "i" else None
+        return (labels, scores) if return_scores else labels
+
+    def _scores(self, x: Any, k: Optional[int], logits: bool, threshold: Optional[float] = None) -> Any:
+        """CSR [n, labels] of float32 with min(k, labels) entries a row, fewer where fewer are found, ids ascending."""
+        ids, scores = self._best(x, None if k is None else min(k, self.model_.labels), logits, threshold)
+        return csr_of_ids(ids, scores, len(self.classes_))
+
+    def _dense(self, x: Any, logits: bool) -> np.ndarray:
+        ids, scores = self._best(x, self.model_.labels, logits)
+        dense = np.zeros(ids.shape, np.float64)
+        np.put_along_axis(dense, ids, scores.astype(np.float64), axis=1)
+        return dense[:, : len(self.classes_)]
+
+    def predict_proba(self, X: Any, k: Optional[int] = None, threshold: Optional[float] = None) -> Any:
+        """Probabilities of the best `k` labels as a CSR matrix [n, labels] with k entries a row; without k 5 of them, or
+        with a threshold alone all that reach it.
+
+        With the loss of one against all, the default, they are those of each label alone. Fitted with one class a
+        sample and without k: a dense array [n, classes] whose rows are divided by their sum.
+        """
+        check_is_fitted(self, "model_")
+        if k is not None or threshold is not None or not self._single:
+            return self._scores(X, k, False, threshold)
+        dense = self._dense(X, False)
+        return dense / np.maximum(dense.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+
+    def decision_function(self, X: Any, k: Optional[int] = None) -> Any:
+        """Scores of the output neurons: a CSR matrix [n, labels] of the best `k`, or without k a dense array
+        [n, labels] of all. Fitted with two classes and without k: the log of the ratio of their probabilities,
+        positive where the second is ahead, [n]."""
+        check_is_fitted(self, "model_")
+        if k is not None:
+            return self._scores(X, k, True)
+        if not self._single or len(self.classes_) != 2:
+            return self._dense(X, True)
+        logs = np.log(np.maximum(self._dense(X, False), np.finfo(np.float64).tiny))
+        return logs[:, 1] - logs[:, 0]
+
+    def score(self, X: Any, y: Any, k: int = 1) -> float:
+        """Mean precision at `k`: the share of the best k labels that are right. With one class a sample and k = 1 it is
+        the accuracy. Labels that are not in ``classes_`` count as missed."""
+        check_is_fitted(self, "model_")
+        targets = self._known(y, unseen=True)
+        return _slide.evaluate(self.model_._engine, self._data(X, targets), [k], self._threads)[f"p_at_{k}"]
+
+    def _known(self, y: Any, unseen: bool = False) -> Targets:
+        by_number = self.classes_.dtype.kind == "i" and not self._single
+        if by_number and unseen:
+            return numbered(y)
+        return targets_of(y, None if by_number and hasattr(y, "shape") else self.classes_, unseen)

@@ -1,0 +1,149 @@
+// Tests of slide recommend and slide similar.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace slide::test {
+namespace {
+
+class RecommendTest : public CliTest {
+ protected:
+  // Users of a group have four of its five items, named iGROUP-NUMBER.
+  void train_shop() {
+    std::string log = "user,item\n";
+    for (int user = 0; user < 60; ++user) {
+      for (int item = 0; item < 5; ++item) {
+        if (item != user / 6 % 5) log += fmt::format("u{},i{}-{}\n", user, user % 6, item);
+      }
+    }
+    write_file(slide_.path("log.csv"), log);
+    const Outcome done = slide_.run({"train", "log.csv", "--set", "data.kind=interactions", "train.epochs=20",
+                                     "--out", "shop", "--quiet"});
+    ASSERT_EQ(done.code, 0) << done.err;
+  }
+  std::string out(const std::vector<std::string>& arguments, const std::string& input = "") {
+    const Outcome done = slide_.run(arguments, input);
+    EXPECT_EQ(done.code, 0) << done.err;
+    return done.out;
+  }
+  // Lines "a TAB b TAB score" by their first field.
+  static std::map<std::string, std::vector<std::pair<std::string, double>>> by_first(
+      const std::string& text) {
+    std::map<std::string, std::vector<std::pair<std::string, double>>> all;
+    std::istringstream lines(text);
+    std::string first, second, score;
+    while (std::getline(lines, first, '\t') && std::getline(lines, second, '\t') &&
+           std::getline(lines, score))
+      all[first].emplace_back(second, std::stod(score));
+    return all;
+  }
+};
+
+TEST_F(RecommendTest, UsersGetWhatPredictAnswers) {
+  train_shop();
+  const auto all = by_first(out({"recommend", "shop", "--k", "3"}));
+  EXPECT_EQ(all.size(), 60U);
+  std::istringstream lines(out({"predict", "shop", "log.csv", "--k", "3"}));
+  int compared = 0;
+  for (std::string line; std::getline(lines, line); ++compared) {
+    std::istringstream parts(line);
+    std::string user, one, again;
+    std::getline(parts, user, '\t');
+    for (const auto& [item, score] : all.at(user)) again += fmt::format("\t{}:{:.6g}", item, score);
+    std::getline(parts, one, '\0');
+    EXPECT_EQ("\t" + one, again) << user;
+  }
+  EXPECT_EQ(compared, 60);
+  EXPECT_EQ(all.at("u0").front().first, "i0-0") << "what the group has and the user lacks";
+  EXPECT_EQ(by_first(out({"recommend", "shop"})).at("u0").size(), 20U) << "20 unless told";
+}
+
+TEST_F(RecommendTest, SomeUsersNewUsersAndWhatTheyHave) {
+  train_shop();
+  write_file(slide_.path("users.txt"), "u7\nu3\n");
+  const std::string some = out({"recommend", "shop", "--users", "users.txt", "--k", "2"});
+  EXPECT_TRUE(some.starts_with("u7\t")) << some;
+  EXPECT_EQ(by_first(some).size(), 2U);
+  const auto kept = by_first(out({"recommend", "shop", "--users", "users.txt", "--keep-known", "--k", "5"}));
+  std::set<std::string> items;
+  for (const auto& [item, score] : kept.at("u7")) items.insert(item);
+  EXPECT_EQ(items, (std::set<std::string>{"i1-0", "i1-1", "i1-2", "i1-3", "i1-4"}));
+  const auto cold =
+      by_first(out({"recommend", "shop", "--users", "-", "--k", "1"}, "new i2-0 i2-1 i2-2 i2-3\n"));
+  EXPECT_EQ(cold.at("new").front().first, "i2-4");
+}
+
+TEST_F(RecommendTest, WritesTablesObjectsAndMatrices) {
+  train_shop();
+  const std::string text = out({"recommend", "shop", "--k", "2"});
+  const std::string json = out({"recommend", "shop", "--k", "2", "--json"});
+  for (const auto& [name, wanted] : {std::pair("best.tsv", text), std::pair("best.jsonl", json)}) {
+    EXPECT_EQ(out({"recommend", "shop", "--k", "2", "--out", name}), "");
+    EXPECT_EQ(file(name), wanted);
+  }
+  const Json first = Json::parse(json.substr(0, json.find('\n')));
+  EXPECT_EQ(first["user"], "u0");
+  EXPECT_EQ(first["predictions"].size(), 2U);
+  out({"recommend", "shop", "--k", "2", "--out", "best.npz"});
+  out({"predict", "shop", "log.csv", "--k", "2", "--out", "other.npz"});
+  EXPECT_EQ(file("best.npz"), file("other.npz"));
+  EXPECT_EQ(slide_.run({"recommend", "shop", "--out", "best.csv"}).code, 2);
+}
+
+TEST_F(RecommendTest, RefusesWhatKnowsNoUsers) {
+  train_model();
+  const Outcome none = slide_.run({"recommend", "out"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_NE(none.err.find("was not trained on interactions"), std::string::npos) << none.err;
+  train_shop();
+  const Outcome gone = slide_.run({"recommend", "shop", "--users", "nobody.txt"});
+  EXPECT_EQ(gone.code, 2);
+  EXPECT_NE(gone.err.find("nobody.txt"), std::string::npos) << gone.err;
+}
+
+TEST_F(RecommendTest, SimilarItemsAreThoseOfInspect) {
+  train_shop();
+  const auto found = by_first(out({"similar", "shop", "i2-0", "i4-3", "--k", "4"}));
+  ASSERT_EQ(found.size(), 2U);
+  for (const auto& [item, similar] : found) {
+    const Json inspected = Json::parse(out({"inspect", "shop", "--label", item, "--k", "4", "--json"}));
+    const Json& nearest = inspected["labels"][0]["nearest"];
+    ASSERT_EQ(nearest.size(), similar.size());
+    for (std::size_t r = 0; r < similar.size(); ++r) {
+      EXPECT_NEAR(nearest[r]["cosine"].get<double>(), similar[r].second, 1e-5);
+    }
+  }
+  EXPECT_EQ(by_first(out({"similar", "shop", "--all", "--k", "1"})).size(), 30U);
+  EXPECT_EQ(out({"similar", "shop", "-"}, "i2-0\ni4-3\n"), out({"similar", "shop", "i2-0", "i4-3"}));
+  const Json line = Json::parse(out({"similar", "shop", "i0-0", "--k", "1", "--json"}));
+  EXPECT_EQ(line["item"], "i0-0");
+  EXPECT_TRUE(line["similar"][0].contains("name"));
+  EXPECT_EQ(by_first(out({"similar", "shop", "i1-1", "--of", "features"})).size(), 1U);
+}
+
+TEST_F(RecommendTest, SimilarRefusesWhatIsNotThere) {
+  train_model();
+  const auto refused = [&](const std::vector<std::string>& arguments) {
+    const Outcome done = slide_.run(arguments);
+    EXPECT_EQ(done.code, 2);
+    return done.err;
+  };
+  EXPECT_EQ(refused({"similar", "out"}),
+            "slide: similar: give ITEMs, or - for names on standard input, or --all for each of them\n");
+  EXPECT_EQ(refused({"similar", "out", "60"}),
+            "slide: there is no label '60' in the model; its labels have numbers from 0 to 59\n");
+  EXPECT_EQ(refused({"similar", "out", "x", "--of", "features"}),
+            "slide: there is no feature 'x' in the model; its features have numbers from 0 to 119\n");
+  EXPECT_NE(out({"similar", "out", "7"}), "");
+}
+
+}  // namespace
+}  // namespace slide::test
