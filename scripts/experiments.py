@@ -5,9 +5,9 @@ An experiment names a base configuration (`config`), settings for all its runs (
 with `name` and `set`); every variation runs with seeds 1 to `seeds` on each of `data`. `curve = true` evaluates after
 every epoch and draws P@1 over train seconds. In place of `[[run]]`, `[[source]]` and `[[cell]]` make a run of each source
 of negatives in each cell, which says how many neurons are drawn for a block of how many samples; a map is drawn of what
-sources gain over the first one (experiment_map.py). `program` names a program of tests/bench that trains in place of
-`slide train`, `[[generate]]` makes data. `[probe]` asks recall_probe, also there, how many of the neurons that fire most
-are found by tables of several shapes. Called by scripts/experiments.sh.
+sources gain over the first one (experiment_map.py). `program`, of an experiment or a run, names a program of tests/bench
+that trains in place of `slide train`, `[[generate]]` makes data. `[probe]` asks recall_probe, also there, how many of the
+neurons that fire most are found by tables of several shapes. Called by scripts/experiments.sh.
 """
 
 import argparse
@@ -114,12 +114,13 @@ def train(options, experiment, data, run, seed):
     shutil.rmtree(folder, ignore_errors=True)
     settings = [f"data.train={data_file(options, data, 'train')}", f"data.test={data_file(options, data, 'test')}",
                 *settings]
-    if "program" in experiment:
-        call([os.path.join(options.programs, experiment["program"]), os.path.join(ROOT, config), folder, *arguments, *settings])
+    program = run.get("program", experiment.get("program"))
+    if program:
+        call([os.path.join(options.programs, program), os.path.join(ROOT, config), folder, *arguments, *settings])
     else:
         call([options.slide, "train", os.path.join(ROOT, config), "--out", folder,
               *(word for setting in settings for word in ("--set", setting))])
-    if "program" not in experiment and (not experiment.get("probe") or seed != 1):
+    if not program and (not experiment.get("probe") or seed != 1):
         os.remove(os.path.join(folder, "model.slide"))
     with open(done, "w", encoding="utf-8") as file:
         file.write(stamp)
@@ -326,7 +327,7 @@ def machine():
 
 PAGES = {"sampling": "Sources of active neurons, hash tables", "hard-negatives": "Hard negatives",
          "step": "Sampling, optimizers, losses", "linear": "The linear term of the output layer",
-         "knn": "kNN prediction, co-occurrence, feature crosses"}
+         "knn": "kNN prediction, co-occurrence, feature crosses", "hidden": "Wide hidden layers"}
 
 
 def page_name(experiment):

@@ -18,7 +18,7 @@ case " $* " in
       { echo "experiments.sh: no data: set SLIDE_DATA to a folder with the data sets that configs/experiments name" >&2; exit 1; }
     install_packages "${build_packages[@]}" python3
     cmake --preset release > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
-    cmake --build --preset release -j "$(jobs_at_once)" --target slide found_negatives recall_probe
+    cmake --build --preset release -j "$(jobs_at_once)" --target slide found_negatives recall_probe hidden_probe
     ;;
 esac
 exec python3 scripts/experiments.py --data "${SLIDE_DATA:-}" "$@"

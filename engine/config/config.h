@@ -38,7 +38,7 @@ Config parse_stored_config(const std::string& text, const std::string& origin,
 // The same from the file at `path`, such as config.toml of a run.
 Config load_stored_config(const std::string& path, std::vector<std::string>& notes);
 
-// The complete configuration as TOML, with every key; parse_config() restores it exactly.
+// The complete configuration as TOML, with every key; parse_stored_config() restores it exactly.
 std::string to_toml(const Config& config);
 
 // A key with different values in two configurations.

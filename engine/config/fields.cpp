@@ -277,7 +277,7 @@ std::vector<Field> neighbour_fields(NeighbourConfig& c) {
 std::vector<Field> layer_fields(LayerConfig& c) {
   return {
       {"size", count(c.size, 0, kMax31), "Neurons; 0 in the last layer = the number of labels in the data."},
-      {"kind", choice(c.kind), "Compute all neurons, or only a sampled active set."},
+      {"kind", choice(c.kind), "Compute all neurons, or in the last layer only a sampled active set."},
       {"activation", choice(c.activation), "Activation of a hidden layer; the last layer's is the loss's."},
       {"dropout", real(c.dropout, below(0, 1)), "Share of a hidden layer's neurons dropped in training."},
       {"init_scale", real(c.init_scale, closed(0, 100)),

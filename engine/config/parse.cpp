@@ -354,7 +354,20 @@ void Parser::note_old_name(const std::string& where, const std::string& was, con
       fmt::format("{}: '{}' is now called '{}'; the old name is still read", where, was, is));
 }
 
+// A stored configuration may have them: its model predicts with all their neurons.
+void Parser::refuse_sampled_hidden() const {
+  for (std::size_t i = 0; i + 1 < config_.layers.size(); ++i) {
+    const auto place = places_.find(layer_name(i) + ".kind");
+    if (config_.layers[i].kind != LayerKind::kSampled || place == places_.end()) continue;
+    fail_at(place->second,
+            fmt::format("'{}' = sampled is for the last layer: hidden layers are dense, which train "
+                        "faster and to a higher accuracy",
+                        place->first));
+  }
+}
+
 Config Parser::finish() {
+  refuse_sampled_hidden();
   if (const auto broken = find_violation(config_)) {
     const auto place = places_.find(broken->key);
     fail_at(place == places_.end() ? origin_ : place->second, broken->message);

@@ -33,11 +33,13 @@ class Parser {
   // A sentence for each key given by an old name (renamed_keys()), in reading order.
   const std::vector<std::string>& old_names() const { return old_names_; }
 
-  // Checks the rules and returns the configuration. Throws InputError with the line or override of the
-  // culprit.
+  // Checks the rules and returns the configuration; hidden layers that are said to be sampled are refused.
+  // Throws InputError with the line or override of the culprit.
   Config finish();
 
  private:
+  void refuse_sampled_hidden() const;
+
   struct TomlAccess;  // code with access to the TOML library
 
   std::vector<std::string> names_of_keys();

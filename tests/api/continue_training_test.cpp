@@ -122,7 +122,7 @@ TEST(ApiContinue, WhatCannotBeIsRefused) {
 
 TEST(ApiView, HiddenVectorsTimesLabelVectorsMakeTheScores) {
   const Data data = tiny_samples(150).data();
-  for (const char* layers : {"layer.0.size=8", "layer.0.kind=sampled"}) {
+  for (const char* layers : {"layer.0.size=8", "layer.0.activation=tanh"}) {
     const Model model = train(config_of({layers, "layer.-1.wide=false", "neighbours.share=0"}), data);
     const std::size_t size = model.vector_size(), labels = model.labels();
     ASSERT_EQ(size, 8U);

@@ -92,7 +92,7 @@ TEST_F(InitTest, NewWordsAndLabelsAreFoundAndOldOnesStay) {
 TEST_F(InitTest, LargerNumbersAreNewFeaturesAndLabels) {
   write_samples("old.txt", 120, 0, 4, 20);
   write_samples("new.txt", 120, 4, 4, 40);
-  for (const std::string kind : {"layer.0.kind=dense", "layer.0.kind=sampled", "optimizer.kind=adam"}) {
+  for (const std::string kind : {"layer.0.kind=dense", "optimizer.kind=adam"}) {
     begin("old.txt", "old", {"--set", kind, "--force", "--set", "layer.0.size=16"});
     const Outcome done = go_on("old/model.slide", "new.txt", "new", {"--force", "--threads", "1"});
     ASSERT_EQ(done.code, 0) << done.err;

@@ -452,11 +452,8 @@ TEST(Rules, NetworksInParts) {
                         "--set train.shards=2: 'train.shards' = 2 needs a network of one dense hidden layer "
                         "at most, and its "
                         "output";
-  const std::string hidden = "[[layer]]\nsize = 8\nkind = \"sampled\"\n";
-  for (const std::string& layers : {hidden + sampled, dense + dense + sampled, hidden + dense + sampled}) {
-    EXPECT_EQ(error_of(small + layers, {"train.shards=2"}), wrong);
-    EXPECT_EQ(error_of(small + layers, {"train.shards=1"}), "");
-  }
+  EXPECT_EQ(error_of(small + dense + dense + sampled, {"train.shards=2"}), wrong);
+  EXPECT_EQ(error_of(small + dense + dense + sampled, {"train.shards=1"}), "");
   for (const std::string& layers : {sampled, dense + sampled, dense + "[[layer]]\nkind = \"dense\"\n"})
     EXPECT_EQ(error_of(small + layers, {"train.shards=65536"}), "");
   EXPECT_EQ(error_of(small + dense + sampled, {"train.shards=2", "eval.inference=lsh"}), "");
@@ -470,6 +467,19 @@ TEST(Rules, NetworksInParts) {
             "--set train.shards=2: 'train.shards' = 2 needs a hidden layer where 'eval.inference' = lsh");
   for (const std::string count : {"0", "65537"})
     EXPECT_NE(override_error("train.shards=" + count).find("1..65536"), std::string::npos);
+}
+
+TEST(Rules, HiddenLayersAreDense) {
+  const std::string sampled = "[[layer]]\nkind = \"sampled\"\n", dense = "[[layer]]\nsize = 8\n";
+  const std::string why =
+      "' = sampled is for the last layer: hidden layers are dense, which train faster and to a higher "
+      "accuracy";
+  EXPECT_EQ(error_of(dense + sampled), "");
+  EXPECT_TRUE(
+      error_of("[[layer]]\nsize = 8\nkind = \"sampled\"\n" + sampled).ends_with(":3: 'layer.0.kind" + why));
+  EXPECT_EQ(error_of(dense + dense + sampled, {"layer.1.kind=sampled"}),
+            "--set layer.1.kind=sampled: 'layer.1.kind" + why);
+  EXPECT_EQ(error_of(sampled + sampled, {"layer.0.kind=dense", "layer.0.size=8"}), "");
 }
 
 TEST(Rules, ValidateChecksConfigurationsMadeInCode) {

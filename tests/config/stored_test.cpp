@@ -99,6 +99,17 @@ TEST(Stored, TheFirstModelsHadNoneOfTheLaterParts) {
   EXPECT_EQ(read.loss.kind, defaults.loss.kind);
 }
 
+// Models of the time when hidden layers could be sampled are read, and settings over their configurations.
+TEST(Stored, HiddenLayersMayBeSampled) {
+  Config sampled;
+  sampled.layers = default_layers(2);
+  sampled.layers[0].kind = LayerKind::kSampled;
+  const Config read = parse_quietly(to_toml(sampled));
+  EXPECT_EQ(read.layers[0].kind, LayerKind::kSampled);
+  const Config over = parse_config("", "the settings", {"eval.k=[3]"}, read);
+  EXPECT_EQ(over.layers[0].kind, LayerKind::kSampled);
+}
+
 // A new key states in Field::before the meaning of configurations without it.
 TEST(Stored, OnlyKeysOfTheFirstModelsHaveNothingBefore) {
   const std::map<std::string, std::set<std::string>> first = {

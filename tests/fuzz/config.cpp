@@ -35,9 +35,10 @@ Input parts_of(std::string_view text) {
   return input;
 }
 
-void check_round_trip(const Config& config) {
+// A stored configuration may have sampled hidden layers, which parse_config() refuses.
+void check_round_trip(const Config& config, bool stored) {
   const std::string text = to_toml(config);
-  check(to_toml(parse_config(text, "written")) == text, "a configuration comes back from its text");
+  check(stored || to_toml(parse_config(text, "written")) == text, "a configuration comes back from its text");
   std::vector<std::string> notes;
   check(to_toml(parse_stored_config(text, "stored", notes)) == text && notes.empty(),
         "a configuration comes back from where it was stored");
@@ -53,9 +54,9 @@ void train(Config config, const Dataset& data) {
   trainer.step(0, std::min(trainer.labelled(), trainer.batch_samples()));
 }
 
-void use(const Config& config) {
+void use(const Config& config, bool stored = false) {
   static const Dataset data = tiny_data();
-  check_round_trip(config);
+  check_round_trip(config, stored);
   accepted([&] { train(config, data); });
   accepted([&] { learn_text({"a\tone two three four\nb\tone two\n", "tiny"}, config.text, 1); });
 }
@@ -73,6 +74,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<std::string> notes;
   accepted([&] { stored = parse_stored_config(input.toml, "input", notes); });
   for (const std::string& note : notes) check_message(note);
-  if (stored && !given) use(*stored);
+  if (stored && !given) use(*stored, true);
   return 0;
 }

@@ -26,7 +26,6 @@ NO_WIDE, NO_VOTES = "layer.-1.wide=false", "neighbours.share=0"
 PLAIN = [NO_WIDE, NO_VOTES]
 HIDDEN = "[[layer]]\nsize = {}\n{}\n"
 OUTPUT = '[[layer]]\nkind = "{}"\nsize = 0\nlsh = 64\nuniform = 128\nwide = {}\n'
-SAMPLED = 'kind = "sampled"\nlsh = 8\nuniform = 16'
 # A test for each: the hidden layers (size, further lines), kind of the output layer, keys. CMake reads the names.
 CASES = {
     "sigmoid": ([(24, "")], "sampled", PLAIN),
@@ -43,7 +42,6 @@ CASES = {
     "pairs": ([(24, "")], "sampled", ["data.crosses=8"]),
     "pairs_all_parts": ([(24, "")], "sampled", ["data.crosses=8", "data.idf_power=0.5"]),
     "pairs_no_hidden": ([], "sampled", ["data.crosses=4", "data.normalize=false", "train.epochs=2"]),
-    "pairs_sampled_first_softmax": ([(48, SAMPLED)], "sampled", ["data.crosses=8", "loss.kind=softmax"]),
     "idf_as_it_is": ([(24, "")], "sampled", ["data.idf_power=-1.5", "data.normalize=false", "train.epochs=2"]),
     "bf16": ([(24, "")], "sampled", ["train.weights=bf16", *PLAIN]),
     "bf16_all_parts": ([(24, "")], "sampled", ["train.weights=bf16", "data.idf_power=1"]),
@@ -51,9 +49,6 @@ CASES = {
     "deep": ([(24, 'activation = "tanh"'), (20, 'activation = "sigmoid"'), (17, 'activation = "linear"')], "dense",
              ["optimizer.kind=adam", "optimizer.learning_rate=0.01", *PLAIN]),
     "dropout": ([(33, "dropout = 0.3"), (16, "")], "sampled", ["optimizer.kind=momentum", *PLAIN]),
-    "sampled_hidden": ([(24, ""), (48, SAMPLED)], "sampled", ["optimizer.kind=sgd", NO_VOTES]),
-    "sampled_first": ([(48, SAMPLED)], "sampled", [NO_VOTES]),
-    "bf16_sampled_first": ([(48, SAMPLED), (24, "")], "sampled", ["train.weights=bf16", *PLAIN]),
     "no_hidden": ([], "dense", PLAIN),
     "no_hidden_all_parts": ([], "sampled", ["data.idf_power=1"]),
     "bf16_no_hidden": ([], "sampled", ["train.weights=bf16", "loss.kind=softmax", *PLAIN]),

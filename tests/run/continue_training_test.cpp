@@ -169,8 +169,7 @@ TEST_P(ContinueTraining, NothingNewChangesNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ContinueTraining,
                          ::testing::Values("train.epochs=2", "layer.-1.wide=false", "train.weights=bf16",
-                                           "optimizer.kind=adam", "layer.0.kind=sampled", "train.shards=2",
-                                           "data.idf_power=0.5"));
+                                           "optimizer.kind=adam", "train.shards=2", "data.idf_power=0.5"));
 
 TEST(ContinuedPredictions, StayWhereOldSamplesHaveNothingNew) {
   const Config config = config_of({"neighbours.share=0"});

@@ -37,13 +37,13 @@ class EnsembleTest : public ::testing::TestWithParam<Keys> {
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
   // A model file, with the case's keys and further ones.
-  std::string trained(const std::string& name, const Keys& more,
-                      const Dataset& data = ensemble_data(1)) const {
+  std::string trained(const std::string& name, const Keys& more, const Dataset& data = ensemble_data(1),
+                      const std::string& text = "") const {
     Keys keys = {"train.batch_size=32", "train.block_size=16", "train.epochs=2",
                  "layer.0.size=8",      "layer.-1.uniform=6",  "data.crosses=4"};
     keys.insert(keys.end(), GetParam().begin(), GetParam().end());
     keys.insert(keys.end(), more.begin(), more.end());
-    const Model model = model_of(parse_config("", "here", keys), data);
+    const Model model = model_of(parse_config(text, "here", keys), data);
     save_model(path(name), {model.config, model.shape, model.trained(), &*model.optimizer, model.steps});
     return path(name);
   }
@@ -145,8 +145,9 @@ TEST_P(EnsembleRefusalTest, RefusesModelsThatDiffer) {
   expect("activation", {a, trained("b", {"layer.0.activation=tanh"})});
   expect("wide", {a, trained("b", {"layer.-1.wide=false"})});
   expect("pairs", {a, trained("b", {"data.crosses=1"})});
-  expect("one hidden layer",
-         {trained("b", {"layer.0.kind=sampled", "layer.0.lsh=4", "layer.-1.wide=false"}), a});
+  expect("one hidden layer", {trained("b", {"layer.-1.kind=sampled"}, ensemble_data(1),
+                                      "[[layer]]\n[[layer]]\nsize = 8\n[[layer]]\n"),
+                              a});
   QuantizeOptions smaller;
   smaller.model = a, smaller.out = path("small"), smaller.form = ModelForm::kInt8;
   quantize_model(smaller);

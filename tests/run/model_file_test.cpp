@@ -60,7 +60,10 @@ class ModelFileTest : public test::FolderTest {
   std::string path() const { return FolderTest::path("model.slide"); }
 
   void train(const std::vector<std::string>& overrides = {}) {
-    config_ = parse_config(kTinyConfig, "test", overrides);
+    train_as(parse_config(kTinyConfig, "test", overrides));
+  }
+  void train_as(Config config) {
+    config_ = std::move(config);
     trainer_ = std::make_unique<Trainer>(fresh_job(config_, data_));
     trainer_->run({});
   }
@@ -142,7 +145,9 @@ TEST_F(ModelFileTest, TablesAreBuiltFromTheStoredSeedAndGeneration) {
 
 TEST_F(ModelFileTest, HiddenSampledLayersAndSingleLayers) {
   for (const std::string kind : {"sampled", "dense"}) {
-    train({"layer.0.kind=" + kind, "layer.1.kind=" + kind});
+    Config config = parse_config(kTinyConfig, "test", {"layer.1.kind=" + kind});
+    config.layers[0].kind = config.layers[1].kind;
+    train_as(config);
     save();
     EXPECT_EQ(predict(trainer_->trained(), data_, Inference::kFull),
               predict(load_model(path()).trained(), data_, Inference::kFull));

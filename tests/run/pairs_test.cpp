@@ -216,9 +216,7 @@ TEST_P(Pairs, SpeakThroughTheirFeatures) {
 INSTANTIATE_TEST_SUITE_P(
     Kinds, Pairs,
     ::testing::Values(std::vector<std::string>{}, std::vector<std::string>{"data.idf_power=0.5"},
-                      std::vector<std::string>{"data.normalize=false", "train.weights=bf16"},
-                      std::vector<std::string>{"layer.0.kind=sampled", "layer.0.lsh=4",
-                                               "layer.-1.wide=false"}));
+                      std::vector<std::string>{"data.normalize=false", "train.weights=bf16"}));
 
 }  // namespace
 }  // namespace slide
