@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/config/config.h"
+#include "engine/config/reference.h"
 
 namespace slide {
 namespace {

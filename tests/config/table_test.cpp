@@ -6,6 +6,7 @@
 
 #include "engine/config/config.h"
 #include "engine/config/fields.h"
+#include "engine/config/reference.h"
 #include "engine/config/spellings.h"
 
 namespace slide {
