@@ -147,7 +147,7 @@ list_names() {
   while read -r word; do keys[$word]=1; done < <(config_keys)
   while read -r word; do options[$word]=1; done < <(
     { for word in $(commands); do options_of "$word"; done
-      grep -rohE -e '--[a-z][a-z-]+' scripts; } | sort -u)
+      grep -rohE -e '--[a-z][a-z-]+' scripts tests/bench; } | sort -u)
   while read -r word; do files[${word##*/}]=1; done < <(find engine lsh datasets tests configs scripts -type f)
 }
 
