@@ -26,7 +26,13 @@ struct ChunkRows {
   std::vector<float> feature_values;
   std::vector<float> weights;  // empty where all weights are equal
   std::uint64_t unknown_features = 0, unknown_labels = 0;
-  UnknownLabels names;  // of unknown labels, where these are numbered: ids behind the model's, by chunk
+
+  // Removes all rows and keeps the memory.
+  void clear() {
+    feature_ends.clear(), label_ends.clear(), feature_ids.clear(), label_ids.clear();
+    feature_values.clear(), weights.clear();
+    unknown_features = unknown_labels = 0;
+  }
 };
 
 // How rows are made of text.
@@ -42,6 +48,7 @@ struct Reading {
   LabelledLine parts;
   Row row;
   ChunkRows rows;
+  UnknownLabels names;  // of unknown labels, where these are numbered: ids behind the model's, by chunk
 };
 
 void append(const Row& row, ChunkRows& rows) {
@@ -69,11 +76,14 @@ std::uint64_t find_labels(const LabelledLine& parts, const TextModel& model, Unk
   return unknown;
 }
 
+// Reads a chunk into reading.rows.
 template <class Chunks>
 void read_chunk(Chunks& chunks, std::size_t chunk, const TextModel& model, const TextRules& rules,
-                Reading& reading, ChunkRows& rows) {
-  rows = {};
-  UnknownLabels* const names = rules.unknown_labels != nullptr ? &rows.names : nullptr;
+                Reading& reading) {
+  ChunkRows& rows = reading.rows;
+  rows.clear();
+  reading.names = {};
+  UnknownLabels* const names = rules.unknown_labels != nullptr ? &reading.names : nullptr;
   chunks.for_each_line(chunk, reading.parts, [&](const LabelledLine& parts) {
     rows.unknown_labels += find_labels(parts, model, names, reading.row.labels);
     model.features_of(parts.text, rules.normalize, reading.tokenizer, reading.row);
@@ -126,19 +136,19 @@ std::uint64_t read_samples(Chunks& chunks, const TextModel& model, const TextRul
   std::vector<CsrCounts> counts(chunks.size());
   std::vector<std::pair<std::uint64_t, std::uint64_t>> unknown(chunks.size());  // features and labels
   std::vector<UnknownLabels> names(chunks.size());
-  const auto read = [&](std::size_t index, int thread) -> const ChunkRows& {
+  const auto read = [&](std::size_t index, int thread) -> Reading& {
     Reading& mine = readings[static_cast<std::size_t>(thread)];
-    ChunkRows& rows = twice ? mine.rows : waiting[index];
-    read_chunk(chunks, index, model, rules, mine, rows);
+    read_chunk(chunks, index, model, rules, mine);
+    const ChunkRows& rows = mine.rows;
     counts[index] = {rows.feature_ends.size(), rows.feature_ids.size(), rows.label_ids.size(),
                      rows.weights.size()};
     unknown[index] = {rows.unknown_features, rows.unknown_labels};
-    return rows;
+    return mine;
   };
   parallel_for(chunks.size(), threads, [&](std::size_t index, int thread) {
-    read(index, thread);
-    names[index] =
-        std::move((twice ? readings[static_cast<std::size_t>(thread)].rows : waiting[index]).names);
+    Reading& mine = read(index, thread);
+    names[index] = std::move(mine.names);
+    if (!twice) waiting[index] = mine.rows;
   });
   chunks.check_faults();
   chunks.report_faults(report);
