@@ -11,7 +11,6 @@
 #include "datasets/row_parser.h"
 #include "datasets/sample_keys.h"
 #include "datasets/sample_weights.h"
-#include "datasets/text_learner.h"
 #include "engine/api/arguments.h"
 #include "engine/api/csr_input.h"
 #include "engine/api/internals.h"

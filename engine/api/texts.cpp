@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -103,8 +104,8 @@ Data texts_with(const std::vector<std::string_view>& texts, const DataConfig& co
                 const std::shared_ptr<const TextModel>& text, const CsrMatrix& labels) {
   Dataset parsed = parse_texts({texts, {}, {}, {}}, *text, config.normalize, 0);
   if (labels.offsets.size() == 0) {
-    const auto warnings = rows_without_items(config, parsed);
-    return texts_read(config, std::move(parsed), text, nullptr, warnings);
+    std::vector<std::string> warnings = rows_without_items(config, parsed);
+    return texts_read(config, std::move(parsed), text, nullptr, std::move(warnings));
   }
   const CsrInput rows = take_csr(labels, {}, nullptr, "labels");
   check_rows(texts, rows);

@@ -315,13 +315,13 @@ class Model:
         return found
 
     def _data(self, x: Any, targets: Optional[Targets] = None) -> _slide.Data:
+        x = one_text_column(x) if self.is_text else x
         if self._of_users and are_texts(x):
             if targets is not None:
                 raise _slide.InputError("X: of names of users, slide.read(test, model=..., known=...) gives X and Y")
             return self._data_of_users(list(x), None)
         if self._of_users and (texts := texts_of_items(x)) is not None:
             return told(text_data_of(texts, self._engine, targets), stacklevel=4)
-        x = one_text_column(x) if self.is_text else x
         if are_texts(x):
             return text_data_of(x, self._engine, targets)
         features = features_for(self._engine, x)
