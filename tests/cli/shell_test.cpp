@@ -121,7 +121,8 @@ TEST_F(ShellTest, ZshCompletesCommandsAndTheirOptions) {
   for (const char* part :
        {"      'inspect:Tell what a model, a configuration or data are\\: layers, memory, labels'\n",
         "    train)\n      _arguments", "        '--resume[Go on with the stopped run", "]:DIR:_files' \\\n",
-        "        '*--set[Overrides one key", "default\\: the model'\\''s]:full|lsh:(full lsh)' \\\n",
+        "        '*--set[Overrides one key",
+        "default\\: the model'\\''s]:auto|full|lsh:(auto full lsh)' \\\n",
         "        '--quiet[Print nothing but failures]' \\\n", "        '-o[File to write]:FILE:_files' \\\n"})
     EXPECT_NE(script.out.find(part), std::string::npos) << part;
   write_file(slide_.path("_slide"), script.out);
@@ -134,7 +135,8 @@ TEST_F(ShellTest, FishCompletesCommandsAndTheirOptions) {
   for (const char* part :
        {"complete -c slide -n __fish_use_subcommand -f -a train -d 'Train a network",
         "complete -c slide -n '__fish_seen_subcommand_from train' -l resume -r -F -d 'Go on",
-        "complete -c slide -n '__fish_seen_subcommand_from test' -l inference -x -a 'full lsh' -d 'Score all",
+        "complete -c slide -n '__fish_seen_subcommand_from test' -l inference -x -a 'auto full lsh' -d "
+        "'Score all",
         "-l format -x -a 'csv idx interactions jsonl libsvm npz text tsv xmc' -d ", "default: the model\\'s",
         " -l threads -x -d ",
         "complete -c slide -n '__fish_seen_subcommand_from report' -s o -l out -r -F -d "})
