@@ -155,8 +155,7 @@ std::size_t Predictor::block_lanes() const {
 
 Predictor::Scratch::Work& Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entries,
                                              bool exact, Scratch& scratch) const {
-  Scratch::Works& works = exact ? scratch.exact : scratch.usual;
-  std::unique_ptr<Scratch::Work>& work = lanes == 1 ? works.one : works.many;
+  std::unique_ptr<Scratch::Work>& work = scratch.work(lanes, exact);
   if (!work) work = std::make_unique<Scratch::Work>();
   const bool more_blocks = work->batch.blocks.size() < blocks;
   work->batch.by_row = options_.by_row;
@@ -193,12 +192,10 @@ void Predictor::predict(const Dataset& data, const Wanted& wanted, std::vector<S
   if (scratch.size() < threads) scratch.resize(threads);
   if (options_.log_norms != nullptr) options_.log_norms->resize(data.size());
   const bool exact = all_neurons_ != nullptr && inference(wanted) == Inference::kFull;
-  std::vector<Scratch::Work*> works;
-  for (std::size_t t = 0; t < threads; ++t)
-    works.push_back(&reserve(blocks, lanes, entries, exact, scratch[t]));
+  for (std::size_t t = 0; t < threads; ++t) reserve(blocks, lanes, entries, exact, scratch[t]);
   parallel_for(batches, static_cast<int>(threads), [&](std::size_t p, int thread) {
     predict_batch(data, p * size, std::min(data.size(), (p + 1) * size), wanted,
-                  *works[static_cast<std::size_t>(thread)], sink);
+                  *scratch[static_cast<std::size_t>(thread)].work(lanes, exact), sink);
     if (options_.progress) options_.progress(std::min(data.size(), (p + 1) * size) - p * size);
   });
 }

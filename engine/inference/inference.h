@@ -88,6 +88,11 @@ class Predictor {
       std::unique_ptr<Work> one, many;  // for a single sample; for batches
     };
     Works usual, exact;  // exact: of calls that kAuto answers by all neurons beside an index
+
+    std::unique_ptr<Work>& work(std::size_t lanes, bool by_all) {
+      Works& works = by_all ? exact : usual;
+      return lanes == 1 ? works.one : works.many;
+    }
   };
 
   // Calls sink(sample, best) for every row of `data`, concurrently, each sample once. `best` holds at most k

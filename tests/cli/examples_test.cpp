@@ -46,8 +46,8 @@ class ExamplesTest : public CliTest {
   void make_files() {
     std::string tickets, log;
     for (int i = 0; i < 60; ++i) {
-      tickets += i % 2 == 0 ? R"({"subject": "the printer is out of paper", "tags": ["printer", "paper"]})"
-                            : R"({"subject": "no network in the office", "tags": ["network"]})";
+      tickets += i % 2 == 0 ? R"({"title": "the printer is out of paper", "tags": ["printer", "paper"]})"
+                            : R"({"title": "no network in the office", "tags": ["network"]})";
       tickets += "\n";
       for (int j = 0; j < 4; ++j) log += fmt::format("u{},i{},{}\n", i, (i + j) % 9, 1 + j);
     }
@@ -77,7 +77,7 @@ TEST_F(ExamplesTest, OfEveryHelpRun) {
   make_files();
   std::vector<std::string> names = commands();
   ASSERT_GE(names.size(), 18U);
-  std::ranges::stable_partition(names, [](const std::string& name) { return name == "train"; });
+  std::stable_partition(names.begin(), names.end(), [](const std::string& name) { return name == "train"; });
   for (const std::string& name : names) {
     const std::vector<std::string> examples = examples_of(slide_.run({name, "--help"}).out);
     ASSERT_EQ(examples.size(), 2U) << name;

@@ -97,7 +97,7 @@ TEST_F(SourceTest, SeveralKeysBehindOneSet) {
   EXPECT_NE(file("b/config.toml").find("prior = 0.5"), std::string::npos);
   fails({"train", "data/train.txt", "--set", "train.epochs=1", "trian.seed=2"}, "did you mean 'train.seed'");
   fails({"train", "data/train.txt", "train.epochs=1"},
-        "'train.epochs=1' is one argument too many; it takes DATA");
+        "'train.epochs=1' is one argument too many; it takes [DATA]");
 }
 
 TEST_F(SourceTest, ARunStandsForItsModel) {
