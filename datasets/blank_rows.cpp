@@ -3,12 +3,12 @@
 #include <optional>
 #include <string_view>
 
-#include "datasets/data_parts.h"
-#include "datasets/dense_data.h"
-#include "datasets/file_bytes.h"
-#include "datasets/labelled_line.h"
-#include "datasets/line_chunks.h"
-#include "datasets/table.h"
+#include "datasets/formats/dense_data.h"
+#include "datasets/rows/data_parts.h"
+#include "datasets/rows/file_bytes.h"
+#include "datasets/rows/labelled_line.h"
+#include "datasets/rows/line_chunks.h"
+#include "datasets/text/table.h"
 
 namespace slide {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/read_options.h"
+#include "datasets/rows/read_options.h"
 
 namespace slide {
 

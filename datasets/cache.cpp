@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "datasets/cache_file.h"
-#include "datasets/data_parts.h"
-#include "datasets/dense_data.h"
+#include "datasets/formats/dense_data.h"
 #include "datasets/read_into.h"
-#include "datasets/read_report.h"
 #include "datasets/reader.h"
-#include "datasets/text_model.h"
+#include "datasets/rows/data_parts.h"
+#include "datasets/rows/read_report.h"
+#include "datasets/text/text_model.h"
 #include "engine/base/atomic_file.h"
 #include "engine/base/descriptor.h"
 #include "engine/base/error.h"

@@ -12,8 +12,8 @@
 
 #include <string>
 
-#include "datasets/dataset.h"
-#include "datasets/read_options.h"
+#include "datasets/rows/dataset.h"
+#include "datasets/rows/read_options.h"
 
 namespace slide {
 

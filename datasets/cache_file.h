@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "datasets/csr_sink.h"
-#include "datasets/dataset.h"
-#include "datasets/read_report.h"
+#include "datasets/rows/csr_sink.h"
+#include "datasets/rows/dataset.h"
+#include "datasets/rows/read_report.h"
 #include "engine/base/atomic_file.h"
 
 namespace slide {

@@ -7,15 +7,14 @@
 #include <optional>
 #include <vector>
 
-#include "datasets/column_look.h"
-#include "datasets/data_parts.h"
-#include "datasets/detect.h"
-#include "datasets/label_cells.h"
-#include "datasets/labelled_line.h"
-#include "datasets/line_chunks.h"
-#include "datasets/row_parser.h"
-#include "datasets/table.h"
-#include "datasets/text_encoding.h"
+#include "datasets/rows/data_parts.h"
+#include "datasets/rows/labelled_line.h"
+#include "datasets/rows/line_chunks.h"
+#include "datasets/rows/row_parser.h"
+#include "datasets/rows/text_encoding.h"
+#include "datasets/text/column_look.h"
+#include "datasets/text/label_cells.h"
+#include "datasets/text/table.h"
 #include "engine/base/parallel.h"
 
 namespace slide {
@@ -25,20 +24,6 @@ namespace {
 constexpr std::size_t kLookedLines = 1000;
 constexpr std::size_t kLookedBytes = std::size_t{1} << 20;
 constexpr std::size_t kMinLabels = 3;  // samples with labels that occur once, to be worth a word
-
-std::uint64_t line_of(std::string_view text, std::size_t at) {
-  return 1 + static_cast<std::uint64_t>(
-                 std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-}
-
-std::string not_utf8(std::string_view text, std::size_t at, const std::string& origin,
-                     std::uint64_t lines_before) {
-  const std::string looks = looks_like_encoding(text, at);
-  return fmt::format(
-      "{}:{}: this is not UTF-8, and words end at such bytes; it looks like {}: store it as UTF-8{}", origin,
-      lines_before + line_of(text, at), looks,
-      looks.ends_with("Windows-1252") ? " (iconv -f WINDOWS-1252 -t UTF-8)" : "");
-}
 
 // Threads look at the text as readers do, and let go of it.
 std::optional<std::size_t> first_no_utf8(const TextSource& source, int threads) {
@@ -135,18 +120,13 @@ void add_text_warnings(const TextSource& source, const ReadOptions& options, Rea
   // The last line of what is looked at of a log may be cut within a character.
   const auto at = first_no_utf8(looked, options.threads);
   if (at && (!log || *at + 4 < looked.text.size() || looked.text.size() == source.text.size()))
-    report.add_warning(not_utf8(source.text, *at, source.origin, 0));
+    report.add_warning(not_utf8_warning(source.text, *at, source.origin, 0));
   if (table) {
     look_at_table(source, options, report);
     look_for_heads(source, options, report);
   } else if (!log) {
     look_at_lines(source, options, report);
   }
-}
-
-std::string encoding_warning(std::string_view text, const std::string& origin, std::uint64_t lines_before) {
-  const auto at = slide::first_no_utf8(text);
-  return at ? not_utf8(text, *at, origin, lines_before) : std::string();
 }
 
 void add_measure_warnings(const Dataset& samples, std::uint64_t labels, bool log, const std::string& path,

@@ -6,21 +6,16 @@
 #include <string>
 #include <string_view>
 
-#include "datasets/dataset.h"
-#include "datasets/read_options.h"
-#include "datasets/read_report.h"
-#include "datasets/text_source.h"
+#include "datasets/rows/dataset.h"
+#include "datasets/rows/read_options.h"
+#include "datasets/rows/read_report.h"
+#include "datasets/rows/text_source.h"
 
 namespace slide {
 
 // Adds warnings of a text in options.format, which is not kAuto, to `report`. Of labelled text and tables all
 // bytes are checked to be UTF-8, of logs the first MiB; labels and columns are those of the first 1000 lines.
 void add_text_warnings(const TextSource& source, const ReadOptions& options, ReadReport& report);
-
-// A warning that lines of text alone are not UTF-8, or nothing. `lines_before` of the file
-// lie before `text`.
-std::string encoding_warning(std::string_view text, const std::string& origin,
-                             std::uint64_t lines_before = 0);
 
 // Adds that each of the labels of training data, of three samples or more, occurs once, unless `report` has a
 // warning that may be the reason.

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <filesystem>
 
-#include "datasets/labelled_line.h"
-#include "datasets/npz.h"
-#include "datasets/xmc_writer.h"
+#include "datasets/formats/npz.h"
+#include "datasets/formats/xmc_writer.h"
+#include "datasets/rows/labelled_line.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
 

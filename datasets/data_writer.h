@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "datasets/dataset.h"
-#include "datasets/text_model.h"
-#include "datasets/unknown_labels.h"
+#include "datasets/rows/dataset.h"
+#include "datasets/rows/unknown_labels.h"
+#include "datasets/text/text_model.h"
 #include "engine/base/atomic_file.h"
 
 namespace slide {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/npy.h"
-#include "datasets/power_law.h"
-#include "datasets/xmc_writer.h"
+#include "datasets/formats/npy.h"
+#include "datasets/formats/xmc_writer.h"
+#include "datasets/rows/power_law.h"
 #include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"

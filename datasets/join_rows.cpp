@@ -7,12 +7,12 @@
 #include <string_view>
 #include <utility>
 
-#include "datasets/data_parts.h"
-#include "datasets/dense_data.h"
-#include "datasets/detect.h"
-#include "datasets/npz.h"
-#include "datasets/table.h"
-#include "datasets/text_pair.h"
+#include "datasets/formats/dense_data.h"
+#include "datasets/formats/detect.h"
+#include "datasets/formats/npz.h"
+#include "datasets/formats/text_pair.h"
+#include "datasets/rows/data_parts.h"
+#include "datasets/text/table.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "datasets/csr_sink.h"
-#include "datasets/dataset.h"
-#include "datasets/read_options.h"
+#include "datasets/rows/csr_sink.h"
+#include "datasets/rows/dataset.h"
+#include "datasets/rows/read_options.h"
 
 namespace slide {
 

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <string>
 
-#include "datasets/csr_sink.h"
-#include "datasets/read_options.h"
-#include "datasets/text_source.h"
+#include "datasets/rows/csr_sink.h"
+#include "datasets/rows/read_options.h"
+#include "datasets/rows/text_source.h"
 
 namespace slide {
 

@@ -1,11 +1,11 @@
 #include "datasets/reader.h"
 
-#include "datasets/csr_sink.h"
-#include "datasets/data_parts.h"
-#include "datasets/dense_data.h"
-#include "datasets/idx.h"
-#include "datasets/npz.h"
+#include "datasets/formats/dense_data.h"
+#include "datasets/formats/idx.h"
+#include "datasets/formats/npz.h"
 #include "datasets/read_into.h"
+#include "datasets/rows/csr_sink.h"
+#include "datasets/rows/data_parts.h"
 
 namespace slide {
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "datasets/csr_sink.h"
-#include "datasets/csv_record.h"
-#include "datasets/data_warnings.h"
-#include "datasets/labelled_line.h"
-#include "datasets/labelled_text.h"
-#include "datasets/line_chunks.h"
-#include "datasets/row_chunks.h"
+#include "datasets/rows/csr_sink.h"
+#include "datasets/rows/labelled_line.h"
+#include "datasets/rows/line_chunks.h"
+#include "datasets/rows/row_chunks.h"
+#include "datasets/rows/text_encoding.h"
+#include "datasets/text/csv_record.h"
+#include "datasets/text/labelled_text.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "datasets/read_options.h"
-#include "datasets/row_part.h"
-#include "datasets/table.h"
-#include "datasets/xmc_header.h"
+#include "datasets/rows/read_options.h"
+#include "datasets/rows/row_part.h"
+#include "datasets/rows/xmc_header.h"
+#include "datasets/text/table.h"
 
 namespace slide {
 

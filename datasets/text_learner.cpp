@@ -11,16 +11,17 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/data_parts.h"
-#include "datasets/detect.h"
-#include "datasets/feature_counter.h"
-#include "datasets/file_bytes.h"
-#include "datasets/interactions.h"
+#include "datasets/formats/detect.h"
+#include "datasets/formats/interactions.h"
 #include "datasets/join_rows.h"
-#include "datasets/label_texts.h"
-#include "datasets/labelled_chunks.h"
-#include "datasets/tokenizer.h"
-#include "datasets/vocabulary_choice.h"
+#include "datasets/rows/data_parts.h"
+#include "datasets/rows/file_bytes.h"
+#include "datasets/rows/labelled_line.h"
+#include "datasets/sidecar/label_texts.h"
+#include "datasets/text/feature_counter.h"
+#include "datasets/text/labelled_chunks.h"
+#include "datasets/text/tokenizer.h"
+#include "datasets/text/vocabulary_choice.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "datasets/label_texts.h"
-#include "datasets/read_options.h"
-#include "datasets/table.h"
-#include "datasets/text_model.h"
-#include "datasets/text_samples.h"
-#include "datasets/text_source.h"
+#include "datasets/rows/read_options.h"
+#include "datasets/rows/text_source.h"
+#include "datasets/sidecar/label_texts.h"
+#include "datasets/text/table.h"
+#include "datasets/text/text_model.h"
+#include "datasets/text/text_samples.h"
 
 namespace slide {
 

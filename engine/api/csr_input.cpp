@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/row_parser.h"
+#include "datasets/rows/row_parser.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 

@@ -5,7 +5,7 @@
 #include <slide/data.h>
 #include <memory>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 
 namespace slide::api {
 

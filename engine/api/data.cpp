@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <vector>
 
-#include "datasets/data_parts.h"
 #include "datasets/data_writer.h"
-#include "datasets/labelled_text.h"
-#include "datasets/read_report.h"
 #include "datasets/reader.h"
-#include "datasets/row_parser.h"
-#include "datasets/sample_keys.h"
-#include "datasets/sample_weights.h"
+#include "datasets/rows/data_parts.h"
+#include "datasets/rows/read_report.h"
+#include "datasets/rows/row_parser.h"
+#include "datasets/rows/sample_weights.h"
+#include "datasets/sidecar/sample_keys.h"
+#include "datasets/text/labelled_text.h"
 #include "engine/api/arguments.h"
 #include "engine/api/csr_input.h"
 #include "engine/api/internals.h"
@@ -18,8 +18,8 @@
 #include "engine/base/byte_io.h"
 #include "engine/base/foreign_text.h"
 #include "engine/base/parallel.h"
+#include "engine/model/model_input.h"
 #include "engine/run/interaction_data.h"
-#include "engine/run/model_input.h"
 #include "engine/run/run_data.h"
 
 namespace slide::api {

@@ -14,13 +14,13 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/dataset.h"
-#include "datasets/text_model.h"
-#include "datasets/unknown_labels.h"
+#include "datasets/rows/dataset.h"
+#include "datasets/rows/unknown_labels.h"
+#include "datasets/text/text_model.h"
 #include "engine/base/error.h"
 #include "engine/config/config.h"
+#include "engine/model/model_file.h"
 #include "engine/run/known_users.h"
-#include "engine/run/model_file.h"
 #include "engine/run/similar.h"
 #include "engine/training/trainer.h"
 

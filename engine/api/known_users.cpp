@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "datasets/data_parts.h"
 #include "datasets/reader.h"
+#include "datasets/rows/data_parts.h"
 #include "engine/api/arguments.h"
 #include "engine/api/internals.h"
 #include "engine/run/interaction_data.h"

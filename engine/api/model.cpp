@@ -10,7 +10,7 @@
 #include "engine/inference/candidate_scorer.h"
 #include "engine/inference/inference.h"
 #include "engine/inference/reaching.h"
-#include "engine/run/model_input.h"
+#include "engine/model/model_input.h"
 #include "engine/run/model_use.h"
 
 namespace slide::api {

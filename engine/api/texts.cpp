@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/labelled_text.h"
+#include "datasets/text/labelled_text.h"
 #include "datasets/text_learner.h"
 #include "engine/api/csr_input.h"
 #include "engine/api/internals.h"

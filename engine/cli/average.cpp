@@ -1,5 +1,5 @@
 // `slide average`: an ensemble of several models of the same data.
-#include "engine/run/ensemble.h"
+#include "engine/model/ensemble.h"
 
 #include <memory>
 #include <nlohmann/json.hpp>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/read_report.h"
+#include "datasets/rows/read_report.h"
 
 namespace slide::cli {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "datasets/data_warnings.h"
-#include "datasets/label_pairs.h"
+#include "datasets/sidecar/label_pairs.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/cli/commands.h"
@@ -24,7 +24,7 @@
 #include "engine/config/config.h"
 #include "engine/inference/f1.h"
 #include "engine/inference/ranking.h"
-#include "engine/run/output_files.h"
+#include "engine/model/output_files.h"
 #include "engine/run/score_files.h"
 
 namespace slide::cli {

@@ -7,7 +7,7 @@
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
 #include "engine/cli/text.h"
-#include "engine/run/output_files.h"
+#include "engine/model/output_files.h"
 
 namespace slide::cli {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <system_error>
 
-#include "datasets/dense_data.h"
+#include "datasets/formats/dense_data.h"
 #include "engine/base/error.h"
 #include "engine/base/free_memory.h"
 #include "engine/base/parallel.h"
@@ -21,10 +21,10 @@
 #include "engine/cli/text.h"
 #include "engine/cli/warnings.h"
 #include "engine/config/spellings.h"
-#include "engine/features/training_rows.h"
 #include "engine/inference/auto_inference.h"
+#include "engine/knn/training_rows.h"
+#include "engine/model/model_file.h"
 #include "engine/run/data_look.h"
-#include "engine/run/model_file.h"
 #include "engine/run/require_memory.h"
 #include "engine/run/run_data.h"
 #include "engine/training/memory_plan.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "engine/config/config.h"
+#include "engine/model/model_file.h"
 #include "engine/run/data_look.h"
-#include "engine/run/model_file.h"
 #include "engine/training/memory_plan.h"
 
 namespace slide::cli {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "engine/run/model_file.h"
+#include "engine/model/model_file.h"
 
 namespace slide::cli {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/interactions.h"
+#include "datasets/formats/interactions.h"
 #include "datasets/row_stream.h"
 #include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
@@ -28,10 +28,10 @@
 #include "engine/cli/warnings.h"
 #include "engine/inference/inference.h"
 #include "engine/inference/reaching.h"
+#include "engine/model/model_file.h"
+#include "engine/model/output_files.h"
 #include "engine/run/label_names.h"
-#include "engine/run/model_file.h"
 #include "engine/run/model_use.h"
-#include "engine/run/output_files.h"
 #include "engine/run/ranks.h"
 #include "engine/run/users_log.h"
 #include "engine/serve/predict_api.h"

@@ -9,8 +9,8 @@
 
 #include "datasets/row_stream.h"
 #include "engine/cluster/cluster.h"
+#include "engine/model/model_file.h"
 #include "engine/run/interaction_data.h"
-#include "engine/run/model_file.h"
 #include "engine/run/model_use.h"
 
 namespace slide::cli {

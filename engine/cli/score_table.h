@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "datasets/npz_matrix.h"
+#include "datasets/formats/npz_matrix.h"
 #include "engine/run/label_names.h"
 
 namespace slide::cli {

@@ -8,7 +8,7 @@
 #include "engine/cli/options.h"
 #include "engine/cli/spare_memory.h"
 #include "engine/cli/text.h"
-#include "engine/run/output_files.h"
+#include "engine/model/output_files.h"
 #include "engine/serve/http_server.h"
 #include "engine/serve/predict_api.h"
 

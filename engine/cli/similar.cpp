@@ -13,7 +13,7 @@
 #include "engine/cli/inspect_json.h"
 #include "engine/cli/options.h"
 #include "engine/cli/text.h"
-#include "engine/run/model_file.h"
+#include "engine/model/model_file.h"
 #include "engine/run/similar.h"
 
 namespace slide::cli {

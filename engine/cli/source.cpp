@@ -10,20 +10,20 @@
 #include <string_view>
 #include <system_error>
 
-#include "datasets/data_parts.h"
-#include "datasets/dense_data.h"
-#include "datasets/labelled_line.h"
-#include "datasets/line_chunks.h"
-#include "datasets/text_encoding.h"
+#include "datasets/formats/dense_data.h"
+#include "datasets/rows/data_parts.h"
+#include "datasets/rows/labelled_line.h"
+#include "datasets/rows/line_chunks.h"
+#include "datasets/rows/text_encoding.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
 #include "engine/cli/options.h"
 #include "engine/cli/text.h"
 #include "engine/config/config.h"
 #include "engine/config/field.h"
+#include "engine/model/model_file.h"
+#include "engine/model/model_input.h"
 #include "engine/run/continue_training.h"
-#include "engine/run/model_file.h"
-#include "engine/run/model_input.h"
 #include "engine/run/run_data.h"
 #include "engine/run/run_folder.h"
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "datasets/data_parts.h"
 #include "datasets/data_warnings.h"
-#include "datasets/unpack.h"
+#include "datasets/rows/data_parts.h"
+#include "datasets/rows/unpack.h"
 #include "engine/cli/bad_rows.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/evaluation.h"
@@ -20,9 +20,9 @@
 #include "engine/cli/text.h"
 #include "engine/cli/warnings.h"
 #include "engine/config/spellings.h"
+#include "engine/model/output_files.h"
 #include "engine/run/label_names.h"
 #include "engine/run/model_use.h"
-#include "engine/run/output_files.h"
 #include "engine/run/ranks.h"
 #include "engine/run/users_log.h"
 

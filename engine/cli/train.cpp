@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/data_parts.h"
+#include "datasets/rows/data_parts.h"
 #include "engine/base/descriptor.h"
 #include "engine/base/error.h"
 #include "engine/cli/bad_rows.h"
@@ -20,7 +20,7 @@
 #include "engine/cli/stop_signal.h"
 #include "engine/cli/text.h"
 #include "engine/cli/warnings.h"
-#include "engine/run/model_input.h"
+#include "engine/model/model_input.h"
 #include "engine/run/training_run.h"
 
 namespace slide::cli {

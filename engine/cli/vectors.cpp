@@ -18,9 +18,9 @@
 #include "engine/cli/sample_input.h"
 #include "engine/cli/text.h"
 #include "engine/cli/warnings.h"
+#include "engine/model/output_files.h"
 #include "engine/run/label_view.h"
 #include "engine/run/model_use.h"
-#include "engine/run/output_files.h"
 #include "engine/run/vectors.h"
 
 namespace slide::cli {

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <system_error>
 
-#include "datasets/labelled_line.h"
+#include "datasets/rows/labelled_line.h"
 #include "engine/base/error.h"
 #include "engine/config/fields.h"
 #include "engine/config/parse.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "datasets/data_parts.h"
+#include "datasets/rows/data_parts.h"
 
 namespace slide::config {
 namespace {

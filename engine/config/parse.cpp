@@ -23,7 +23,7 @@
 #include <sstream>
 #include <vector>
 
-#include "datasets/data_parts.h"
+#include "datasets/rows/data_parts.h"
 #include "engine/base/error.h"
 #include "engine/config/names.h"
 #include "engine/config/rules.h"

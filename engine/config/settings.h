@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "datasets/read_options.h"
-#include "datasets/text_options.h"
+#include "datasets/rows/read_options.h"
+#include "datasets/rows/text_options.h"
 #include "lsh/hash_config.h"
 
 namespace slide {

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "engine/base/error.h"
-#include "engine/features/feature_transform.h"
+#include "engine/crosses/feature_transform.h"
 #include "engine/network/activation.h"
 #include "engine/wide/wide_path.h"
 

@@ -14,8 +14,8 @@
 #include <span>
 
 #include "engine/config/config.h"
-#include "engine/features/neighbours.h"
 #include "engine/inference/top_k.h"
+#include "engine/knn/neighbours.h"
 
 namespace slide {
 

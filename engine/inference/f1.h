@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 
 namespace slide {
 

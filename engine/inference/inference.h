@@ -11,13 +11,13 @@
 #include <span>
 #include <vector>
 
-#include "engine/features/neighbours.h"
 #include "engine/inference/metrics.h"
 #include "engine/inference/prediction_batch.h"
 #include "engine/inference/probability.h"
 #include "engine/inference/ranking.h"
 #include "engine/inference/scorer.h"
 #include "engine/inference/top_k.h"
+#include "engine/knn/neighbours.h"
 #include "engine/network/network.h"
 #include "engine/wide/wide_bounds.h"
 

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "engine/features/neighbours.h"
 #include "engine/inference/probability.h"
 #include "engine/inference/top_k.h"
+#include "engine/knn/neighbours.h"
 #include "engine/network/block.h"
 
 namespace slide {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/inference/ranking.h"
 
 namespace slide {

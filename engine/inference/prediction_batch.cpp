@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/features/feature_transform.h"
+#include "engine/crosses/feature_transform.h"
 #include "engine/inference/probability.h"
 #include "engine/kernels/kernels.h"
 

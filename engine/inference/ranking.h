@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "datasets/dataset.h"
-#include "datasets/label_pairs.h"
+#include "datasets/rows/dataset.h"
+#include "datasets/sidecar/label_pairs.h"
 #include "engine/inference/metrics.h"
 #include "engine/inference/top_k.h"
 

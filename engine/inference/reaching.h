@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <functional>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/inference/inference.h"
 
 namespace slide {

@@ -7,7 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
-#include "engine/features/feature_transform.h"
+#include "engine/crosses/feature_transform.h"
 #include "engine/inference/cooccurrence.h"
 #include "engine/network/part_sums.h"
 

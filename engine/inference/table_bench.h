@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/base/aligned.h"
 #include "engine/network/network.h"
 #include "engine/network/table_recall.h"

@@ -1,7 +1,7 @@
 // A network of the core alone at the beginning of training. Pure function, safe from any thread.
 #pragma once
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/config/config.h"
 #include "engine/network/network.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/network/network.h"
 
 namespace slide {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "datasets/shuffle.h"
+#include "datasets/rows/shuffle.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/loop/table_report.h"

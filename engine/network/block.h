@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/base/aligned.h"
 #include "engine/base/phases.h"
 #include "engine/network/active_set.h"

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 
 namespace slide {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/base/aligned.h"
 #include "engine/kernels/kernels.h"
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/base/aligned.h"
 #include "engine/network/row_groups.h"
 #include "engine/network/slice.h"

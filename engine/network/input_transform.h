@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/base/byte_io.h"
 
 namespace slide {

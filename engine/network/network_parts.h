@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/config/config.h"
 #include "engine/network/slice.h"
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/base/byte_io.h"
 #include "engine/network/block.h"
 #include "engine/network/block_bounds.h"

@@ -10,10 +10,10 @@
 
 #include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
+#include "engine/model/output_files.h"
 #include "engine/report/comparison.h"
 #include "engine/report/history.h"
 #include "engine/report/page.h"
-#include "engine/run/output_files.h"
 
 namespace slide::report {
 

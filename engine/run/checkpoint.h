@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/base/summed_file.h"
 #include "engine/config/config.h"
 #include "engine/training/trainer.h"

@@ -7,13 +7,13 @@
 #include <string_view>
 #include <utility>
 
-#include "datasets/data_parts.h"
-#include "datasets/dense_data.h"
+#include "datasets/formats/dense_data.h"
+#include "datasets/rows/data_parts.h"
 #include "datasets/text_learner.h"
 #include "engine/base/error.h"
 #include "engine/config/config.h"
-#include "engine/features/feature_transform.h"
-#include "engine/features/feature_weight_learning.h"
+#include "engine/crosses/feature_transform.h"
+#include "engine/knn/feature_weight_learning.h"
 #include "engine/wide/network_growth.h"
 
 namespace slide {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "engine/config/config.h"
-#include "engine/features/training_rows.h"
-#include "engine/run/model.h"
+#include "engine/knn/training_rows.h"
+#include "engine/model/model.h"
 #include "engine/run/run_data.h"
 #include "engine/training/trainer.h"
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "datasets/data_writer.h"
-#include "datasets/dataset.h"
-#include "datasets/read_report.h"
 #include "datasets/reader.h"
+#include "datasets/rows/dataset.h"
+#include "datasets/rows/read_report.h"
 
 namespace slide {
 

@@ -7,12 +7,12 @@
 #include <numeric>
 #include <set>
 
-#include "datasets/data_parts.h"
-#include "datasets/dense_data.h"
-#include "datasets/detect.h"
-#include "datasets/sample_keys.h"
-#include "datasets/table.h"
-#include "datasets/text_pair.h"
+#include "datasets/formats/dense_data.h"
+#include "datasets/formats/detect.h"
+#include "datasets/formats/text_pair.h"
+#include "datasets/rows/data_parts.h"
+#include "datasets/sidecar/sample_keys.h"
+#include "datasets/text/table.h"
 
 namespace slide {
 

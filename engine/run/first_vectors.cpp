@@ -10,12 +10,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "datasets/dense_data.h"
-#include "datasets/file_bytes.h"
-#include "datasets/line_chunks.h"
+#include "datasets/formats/dense_data.h"
+#include "datasets/rows/file_bytes.h"
+#include "datasets/rows/line_chunks.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
-#include "engine/features/feature_transform.h"
+#include "engine/crosses/feature_transform.h"
 #include "engine/run/vectors.h"
 
 namespace slide {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "datasets/text_model.h"
+#include "datasets/text/text_model.h"
 #include "engine/network/network.h"
 
 namespace slide {

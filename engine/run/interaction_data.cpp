@@ -5,14 +5,14 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/data_parts.h"
-#include "datasets/detect.h"
-#include "datasets/held_out.h"
-#include "datasets/interactions.h"
+#include "datasets/formats/detect.h"
+#include "datasets/formats/held_out.h"
+#include "datasets/formats/interactions.h"
+#include "datasets/formats/item_draw.h"
 #include "datasets/reader.h"
-#include "datasets/unknown_labels.h"
+#include "datasets/rows/data_parts.h"
+#include "datasets/rows/unknown_labels.h"
 #include "engine/base/error.h"
-#include "engine/features/item_draw.h"
 #include "engine/run/known_users.h"
 
 namespace slide {

@@ -5,9 +5,9 @@
 #include <functional>
 #include <string>
 
-#include "datasets/interactions.h"
-#include "datasets/read_options.h"
-#include "datasets/read_report.h"
+#include "datasets/formats/interactions.h"
+#include "datasets/rows/read_options.h"
+#include "datasets/rows/read_report.h"
 #include "engine/config/config.h"
 #include "engine/run/run_sets.h"
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "datasets/data_parts.h"
 #include "datasets/reader.h"
-#include "datasets/row_parser.h"
+#include "datasets/rows/data_parts.h"
+#include "datasets/rows/row_parser.h"
 
 namespace slide {
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/dataset.h"
-#include "datasets/interactions.h"
-#include "datasets/read_options.h"
+#include "datasets/formats/interactions.h"
+#include "datasets/rows/dataset.h"
+#include "datasets/rows/read_options.h"
 #include "engine/config/config.h"
 
 namespace slide {

@@ -1,7 +1,7 @@
 #include "engine/run/label_names.h"
 
-#include "datasets/data_warnings.h"
-#include "datasets/file_bytes.h"
+#include "datasets/rows/file_bytes.h"
+#include "datasets/rows/text_encoding.h"
 #include "engine/base/error.h"
 
 namespace slide {

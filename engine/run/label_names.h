@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "datasets/text_model.h"
-#include "engine/run/model_file.h"
+#include "datasets/text/text_model.h"
+#include "engine/model/model_file.h"
 
 namespace slide {
 

@@ -9,7 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/config/names.h"
-#include "engine/features/feature_transform.h"
+#include "engine/crosses/feature_transform.h"
 #include "engine/wide/wide_path.h"
 
 namespace slide {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/model/model_file.h"
 #include "engine/network/network.h"
-#include "engine/run/model_file.h"
 
 namespace slide {
 

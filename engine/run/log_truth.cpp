@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/data_parts.h"
-#include "datasets/interactions.h"
+#include "datasets/formats/interactions.h"
 #include "datasets/reader.h"
+#include "datasets/rows/data_parts.h"
 #include "engine/base/error.h"
 #include "engine/run/interaction_data.h"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/run/label_index.h"
 #include "engine/run/truth.h"
 

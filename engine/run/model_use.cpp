@@ -4,7 +4,7 @@
 #include <chrono>
 #include <memory>
 
-#include "datasets/label_pairs.h"
+#include "datasets/sidecar/label_pairs.h"
 #include "engine/base/error.h"
 #include "engine/base/phases.h"
 #include "engine/inference/auto_inference.h"

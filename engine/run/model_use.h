@@ -12,7 +12,7 @@
 #include "engine/inference/inference.h"
 #include "engine/inference/metrics.h"
 #include "engine/inference/shared_predictor.h"
-#include "engine/run/model_file.h"
+#include "engine/model/model_file.h"
 #include "engine/run/run_data.h"
 
 namespace slide {

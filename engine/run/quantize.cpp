@@ -8,9 +8,9 @@
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
-#include "engine/run/model_file.h"
+#include "engine/model/model_file.h"
+#include "engine/model/output_files.h"
 #include "engine/run/model_use.h"
-#include "engine/run/output_files.h"
 #include "engine/run/run_data.h"
 #include "engine/wide/wide_path.h"
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "datasets/label_pairs.h"
+#include "datasets/sidecar/label_pairs.h"
 #include "engine/cluster/cluster.h"
 #include "engine/config/config.h"
-#include "engine/run/model.h"
+#include "engine/model/model.h"
 #include "engine/run/run_data.h"
 
 namespace slide {

@@ -5,7 +5,7 @@
 
 #include "engine/cluster/cluster.h"
 #include "engine/config/config.h"
-#include "engine/features/training_rows.h"
+#include "engine/knn/training_rows.h"
 #include "engine/network/block_bounds.h"
 #include "engine/training/memory_plan.h"
 

@@ -8,15 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include "datasets/dataset.h"
-#include "datasets/label_texts.h"
-#include "datasets/read_report.h"
-#include "datasets/text_model.h"
-#include "datasets/unknown_labels.h"
+#include "datasets/rows/dataset.h"
+#include "datasets/rows/read_report.h"
+#include "datasets/rows/unknown_labels.h"
+#include "datasets/sidecar/label_texts.h"
+#include "datasets/text/text_model.h"
 #include "engine/cluster/cluster.h"
 #include "engine/config/config.h"
 #include "engine/config/effective.h"
-#include "engine/run/model_file.h"
+#include "engine/model/model_file.h"
 #include "engine/run/run_sets.h"
 #include "engine/run/unknown.h"
 

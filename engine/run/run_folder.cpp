@@ -210,22 +210,4 @@ std::string RunFolder::any_model() const {
   return {};
 }
 
-std::string model_at(const std::string& path) {
-  std::error_code ignored;
-  if (!fs::is_directory(path, ignored)) return path;
-  const RunFolder folder(path);
-  const bool has_best = fs::exists(folder.best_model(), ignored);
-  const bool is_run = fs::exists(folder.config(), ignored);
-  // While a run has not ended, its model is not known.
-  if (fs::exists(folder.model(), ignored)) return has_best ? folder.best_model() : folder.model();
-  if (has_best && !is_run) return folder.best_model();
-  if (is_run) {
-    fail_input(
-        "{}: the run in this folder has no model yet; wait for its end, or go on with it: slide train "
-        "--resume {}",
-        path, path);
-  }
-  fail_input("{}: this folder holds no run; name the one that 'slide train' wrote to, or a model file", path);
-}
-
 }  // namespace slide

@@ -10,25 +10,16 @@
 #include <string>
 
 #include "engine/config/config.h"
+#include "engine/model/run_paths.h"
 
 namespace slide {
 
-class RunFolder {
+class RunFolder : public RunPaths {
  public:
-  explicit RunFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  using RunPaths::RunPaths;
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
-
-  std::string name() const { return folder_.string(); }
-  std::string config() const { return file("config.toml"); }
-  std::string log() const { return file("metrics.jsonl"); }
-  std::string model() const { return file("model.slide"); }
-  std::string best_model() const { return file("best-model.slide"); }
-  std::string checkpoint() const { return file("checkpoint.slide"); }
-  // For incremental runs with a checkpoint: the model at the start.
-  std::string start() const { return file("start.slide"); }
-  std::string environment() const { return file("environment.json"); }
 
   // Locks the folder, if it exists, until this object is destroyed or the process ends; repeated calls have
   // no effect. Throws InputError where another process holds it. Without support of the file system there is
@@ -41,7 +32,6 @@ class RunFolder {
   // unfinished, and removes other files of the previous run. A finished previous run moves to the folder
   // previous(), replacing its content; returns whether it did. Throws Error where the folder is not writable.
   bool begin(const Config& config, int threads);
-  std::string previous() const { return file("previous"); }
   // The model file `init` from which a run in this folder continues; where `init` names the run that was in
   // this folder and is now in previous(), the file there.
   std::string model_before(const std::string& init) const;
@@ -59,16 +49,10 @@ class RunFolder {
   std::string any_model() const;
 
  private:
-  std::string file(const char* name) const { return (folder_ / name).string(); }
   void require_writable() const;
   bool keep_finished() const;
 
-  std::filesystem::path folder_;
   int lock_ = -1;  // descriptor of the folder, locked
 };
-
-// The model file of `path`: a file, or a run folder, whose model is taken. Throws InputError where the folder
-// has none.
-std::string model_at(const std::string& path);
 
 }  // namespace slide

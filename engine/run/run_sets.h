@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "datasets/dataset.h"
-#include "datasets/log_form.h"
-#include "datasets/read_report.h"
-#include "datasets/text_model.h"
+#include "datasets/formats/log_form.h"
+#include "datasets/rows/dataset.h"
+#include "datasets/rows/read_report.h"
+#include "datasets/text/text_model.h"
 
 namespace slide {
 

@@ -1,7 +1,7 @@
 #include "engine/run/run_warnings.h"
 
-#include "datasets/data_parts.h"
 #include "datasets/data_warnings.h"
+#include "datasets/rows/data_parts.h"
 #include "engine/base/error.h"
 
 namespace slide {

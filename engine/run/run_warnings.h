@@ -1,7 +1,7 @@
 // What the data of a run are warned of, and refused for, once they are read. Safe to call from any thread.
 #pragma once
 
-#include "datasets/text_model.h"
+#include "datasets/text/text_model.h"
 #include "engine/config/config.h"
 #include "engine/run/run_sets.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/config/config.h"
 #include "engine/run/label_index.h"
 #include "engine/run/truth.h"

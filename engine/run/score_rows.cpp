@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "datasets/line_chunks.h"
-#include "datasets/npz_matrix.h"
+#include "datasets/formats/npz_matrix.h"
+#include "datasets/rows/line_chunks.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
 #include "engine/run/score_text.h"

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "datasets/dataset.h"
-#include "datasets/file_bytes.h"
+#include "datasets/rows/dataset.h"
+#include "datasets/rows/file_bytes.h"
 #include "engine/run/label_index.h"
 #include "engine/run/truth.h"
 

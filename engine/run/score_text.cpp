@@ -8,8 +8,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "datasets/line_chunks.h"
-#include "datasets/row_parser.h"
+#include "datasets/rows/line_chunks.h"
+#include "datasets/rows/row_parser.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "engine/base/aligned.h"
+#include "engine/model/model.h"
 #include "engine/run/label_view.h"
-#include "engine/run/model.h"
 
 namespace slide {
 

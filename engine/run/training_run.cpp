@@ -5,17 +5,17 @@
 #include <system_error>
 #include <utility>
 
-#include "datasets/data_parts.h"
-#include "datasets/split.h"
+#include "datasets/rows/data_parts.h"
+#include "datasets/rows/split.h"
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 #include "engine/base/phases.h"
 #include "engine/base/summed_file.h"
 #include "engine/config/effective.h"
-#include "engine/features/feature_transform.h"
+#include "engine/crosses/feature_transform.h"
 #include "engine/inference/shared_predictor.h"
+#include "engine/model/model_file.h"
 #include "engine/run/first_vectors.h"
-#include "engine/run/model_file.h"
 #include "engine/run/ranks.h"
 #include "engine/run/require_memory.h"
 #include "engine/run/shared_folder.h"

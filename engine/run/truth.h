@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "datasets/dataset.h"
-#include "datasets/read_options.h"
-#include "datasets/read_report.h"
-#include "datasets/text_model.h"
+#include "datasets/rows/dataset.h"
+#include "datasets/rows/read_options.h"
+#include "datasets/rows/read_report.h"
+#include "datasets/text/text_model.h"
 
 namespace slide {
 

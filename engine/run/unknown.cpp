@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "datasets/data_parts.h"
+#include "datasets/rows/data_parts.h"
 
 namespace slide {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "datasets/dataset.h"
-#include "datasets/read_report.h"
-#include "datasets/text_model.h"
+#include "datasets/rows/dataset.h"
+#include "datasets/rows/read_report.h"
+#include "datasets/text/text_model.h"
 
 namespace slide {
 

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "datasets/data_parts.h"
+#include "datasets/rows/data_parts.h"
 #include "engine/base/error.h"
 #include "engine/config/config.h"
 #include "engine/run/known_users.h"

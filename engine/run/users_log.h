@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/model.h"
+#include "engine/model/model.h"
 
 namespace slide {
 

@@ -3,8 +3,8 @@
 #include <memory>
 #include <utility>
 
-#include "datasets/data_parts.h"
-#include "datasets/sample_keys.h"
+#include "datasets/rows/data_parts.h"
+#include "datasets/sidecar/sample_keys.h"
 #include "engine/base/error.h"
 
 namespace slide {

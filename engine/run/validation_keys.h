@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "datasets/dataset.h"
-#include "datasets/read_options.h"
+#include "datasets/rows/dataset.h"
+#include "datasets/rows/read_options.h"
 #include "engine/config/config.h"
 
 namespace slide {

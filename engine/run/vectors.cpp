@@ -7,10 +7,10 @@
 #include <iterator>
 #include <utility>
 
-#include "datasets/npy.h"
+#include "datasets/formats/npy.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
-#include "engine/features/feature_transform.h"
+#include "engine/crosses/feature_transform.h"
 #include "engine/inference/prediction_batch.h"
 
 namespace slide {

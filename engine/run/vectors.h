@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/base/atomic_file.h"
-#include "engine/run/model.h"
+#include "engine/model/model.h"
 
 namespace slide {
 

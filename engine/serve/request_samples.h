@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
+#include "engine/model/model_file.h"
 #include "engine/run/known_users.h"
-#include "engine/run/model_file.h"
 #include "engine/serve/request_json.h"
 #include "engine/serve/served_model.h"
 

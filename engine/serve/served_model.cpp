@@ -4,12 +4,12 @@
 
 #include <utility>
 
-#include "datasets/data_parts.h"
+#include "datasets/rows/data_parts.h"
 #include "engine/base/error.h"
 #include "engine/base/phases.h"
 #include "engine/inference/auto_inference.h"
+#include "engine/model/run_paths.h"
 #include "engine/run/run_data.h"
-#include "engine/run/run_folder.h"
 #include "engine/run/users_log.h"
 
 namespace slide::serve {

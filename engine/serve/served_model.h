@@ -11,14 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "datasets/labelled_line.h"
-#include "datasets/row_parser.h"
-#include "datasets/tokenizer.h"
+#include "datasets/rows/labelled_line.h"
+#include "datasets/rows/row_parser.h"
+#include "datasets/text/tokenizer.h"
 #include "engine/inference/attribution.h"
 #include "engine/inference/inference.h"
+#include "engine/model/model_file.h"
 #include "engine/run/known_users.h"
 #include "engine/run/label_names.h"
-#include "engine/run/model_file.h"
 
 namespace slide::serve {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/cluster/cluster.h"
 #include "engine/config/config.h"
 #include "engine/inference/inference.h"

@@ -1,11 +1,11 @@
 // Interactions as training samples: each epoch masks some items of a user anew; the others are the features,
-// the masked ones the labels (engine/features/item_draw.h).
+// the masked ones the labels (datasets/formats/item_draw.h).
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "engine/features/item_draw.h"
+#include "datasets/formats/item_draw.h"
 #include "engine/loop/sample_source.h"
 
 namespace slide {

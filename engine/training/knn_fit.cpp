@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "engine/base/phases.h"
-#include "engine/features/feature_weight_learning.h"
+#include "engine/knn/feature_weight_learning.h"
 
 namespace slide {
 

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/config/config.h"
-#include "engine/features/feature_scale.h"
-#include "engine/features/neighbours.h"
+#include "engine/knn/neighbours.h"
+#include "engine/statistics/feature_scale.h"
 
 namespace slide {
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/features/crossed_entries.h"
-#include "engine/features/feature_weight_learning.h"
-#include "engine/features/item_draw.h"
-#include "engine/features/neighbours.h"
+#include "datasets/formats/item_draw.h"
+#include "engine/crosses/crossed_entries.h"
 #include "engine/inference/auto_inference.h"
 #include "engine/inference/chunks.h"
 #include "engine/inference/prediction_batch.h"
+#include "engine/knn/feature_weight_learning.h"
+#include "engine/knn/neighbours.h"
 #include "engine/network/network_training.h"
 #include "engine/network/optimizer_state.h"
 #include "engine/network/parameters.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "datasets/data_parts.h"
-#include "datasets/label_weights.h"
-#include "engine/features/feature_transform.h"
+#include "datasets/rows/data_parts.h"
+#include "datasets/sidecar/label_weights.h"
+#include "engine/crosses/feature_transform.h"
 #include "engine/training/item_source.h"
 #include "engine/wide/network_start.h"
 

@@ -7,11 +7,11 @@
 #include <optional>
 #include <variant>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/cluster/cluster.h"
 #include "engine/config/config.h"
-#include "engine/features/neighbours.h"
-#include "engine/features/training_rows.h"
+#include "engine/knn/neighbours.h"
+#include "engine/knn/training_rows.h"
 #include "engine/network/network.h"
 #include "engine/network/optimizer_state.h"
 #include "engine/training/knn_fit.h"

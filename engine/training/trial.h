@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/cluster/cluster.h"
 #include "engine/config/config.h"
-#include "engine/features/training_rows.h"
+#include "engine/knn/training_rows.h"
 
 namespace slide {
 

@@ -6,11 +6,11 @@
 #include <optional>
 #include <utility>
 
-#include "datasets/data_parts.h"
+#include "datasets/rows/data_parts.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/base/phases.h"
-#include "engine/features/feature_transform.h"
+#include "engine/crosses/feature_transform.h"
 #include "engine/inference/inference.h"
 #include "engine/training/trainer.h"
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/split.h"
+#include "datasets/rows/split.h"
 #include "engine/config/config.h"
 #include "engine/training/knn_fit.h"
 #include "engine/training/trial.h"

@@ -1,6 +1,6 @@
 // Search for a good configuration on validation splits of the training data, in a limited time: on one, or
 // where that would hold few samples, on up to five whose validation parts differ, and trials are scored by
-// their mean. Samples with times have one, whose validation part are the latest (datasets/split.h).
+// their mean. Samples with times have one, whose validation part are the latest (datasets/rows/split.h).
 //
 // Trial 1 is the configuration as it is. Then come configurations that have suited sets of this shape
 // (proposals.h), then one sweep that changes a single key at a time to the value next to the present one
@@ -22,7 +22,7 @@
 #include <functional>
 #include <string>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/config/config.h"
 #include "engine/training/trial.h"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "engine/base/parallel.h"
-#include "engine/features/label_sums.h"
 #include "engine/kernels/kernels.h"
+#include "engine/statistics/label_sums.h"
 
 namespace slide {
 

@@ -22,7 +22,7 @@
 #include <span>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/base/aligned.h"
 
 namespace slide {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/base/parallel.h"
-#include "engine/features/feature_transform.h"
+#include "engine/crosses/feature_transform.h"
 #include "engine/kernels/kernels.h"
 #include "engine/wide/network_start.h"
 #include "engine/wide/wide_path.h"

@@ -2,11 +2,11 @@
 // samples (warm start). Pure functions, safe from any thread; other threads may use the original meanwhile.
 #pragma once
 
-#include "datasets/dataset.h"
-#include "engine/features/growth.h"
-#include "engine/features/training_rows.h"
+#include "datasets/rows/dataset.h"
+#include "engine/knn/training_rows.h"
 #include "engine/network/network.h"
 #include "engine/network/optimizer_state.h"
+#include "engine/statistics/growth.h"
 
 namespace slide {
 

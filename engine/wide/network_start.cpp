@@ -4,9 +4,9 @@
 #include <cmath>
 #include <memory>
 
+#include "datasets/formats/item_draw.h"
 #include "engine/base/parallel.h"
-#include "engine/features/feature_transform.h"
-#include "engine/features/item_draw.h"
+#include "engine/crosses/feature_transform.h"
 #include "engine/network/feature_shards.h"
 #include "engine/wide/wide_path.h"
 

@@ -4,12 +4,12 @@
 
 #include <optional>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/cluster/cluster.h"
 #include "engine/config/config.h"
-#include "engine/features/feature_scale.h"
-#include "engine/features/training_rows.h"
+#include "engine/knn/training_rows.h"
 #include "engine/network/network.h"
+#include "engine/statistics/feature_scale.h"
 #include "engine/wide/item_ridge.h"
 #include "engine/wide/output_start.h"
 

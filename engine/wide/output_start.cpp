@@ -8,7 +8,7 @@
 
 #include "engine/base/parallel.h"
 #include "engine/base/rng.h"
-#include "engine/features/label_sums.h"
+#include "engine/statistics/label_sums.h"
 #include "engine/wide/cholesky.h"
 
 namespace slide {

@@ -10,9 +10,9 @@
 #include <optional>
 #include <span>
 
-#include "datasets/dataset.h"
-#include "engine/features/feature_scale.h"
+#include "datasets/rows/dataset.h"
 #include "engine/network/loss.h"
+#include "engine/statistics/feature_scale.h"
 #include "engine/wide/item_ridge.h"
 
 namespace slide {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/base/parallel.h"
-#include "engine/features/label_sums.h"
+#include "engine/statistics/label_sums.h"
 #include "engine/wide/cholesky.h"
 #include "engine/wide/item_ridge.h"
 

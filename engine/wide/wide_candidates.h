@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/base/aligned.h"
 #include "engine/wide/wide_path.h"
 

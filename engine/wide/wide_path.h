@@ -14,17 +14,17 @@
 #include <span>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/base/aligned.h"
 #include "engine/base/byte_io.h"
 #include "engine/config/config.h"
-#include "engine/features/feature_scale.h"
-#include "engine/features/growth.h"
-#include "engine/features/small_values.h"
 #include "engine/kernels/kernels.h"
+#include "engine/kernels/small_values.h"
 #include "engine/network/block_features.h"
 #include "engine/network/layer.h"
 #include "engine/network/output_term.h"
+#include "engine/statistics/feature_scale.h"
+#include "engine/statistics/growth.h"
 #include "engine/wide/item_ridge.h"
 
 namespace slide {

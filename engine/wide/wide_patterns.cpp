@@ -5,10 +5,10 @@
 #include <numeric>
 #include <optional>
 
+#include "engine/base/id_order.h"
 #include "engine/base/parallel.h"
-#include "engine/features/hard_negative_features.h"
-#include "engine/features/id_order.h"
-#include "engine/features/label_sums.h"
+#include "engine/knn/hard_negative_features.h"
+#include "engine/statistics/label_sums.h"
 #include "engine/wide/wide_path.h"
 
 namespace slide {

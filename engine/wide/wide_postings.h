@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/base/aligned.h"
 #include "engine/network/block_features.h"
 #include "engine/wide/wide_path.h"

@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "datasets/join_rows.h"
-#include "datasets/shuffle.h"
+#include "datasets/rows/shuffle.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/base/phases.h"

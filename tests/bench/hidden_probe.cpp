@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/shuffle.h"
+#include "datasets/rows/shuffle.h"
 #include "engine/base/aligned.h"
 #include "engine/base/error.h"
 #include "engine/inference/metrics.h"

@@ -26,7 +26,7 @@
 #include "engine/base/prefetch.h"
 #include "engine/inference/prediction_batch.h"
 #include "engine/kernels/kernels.h"
-#include "engine/run/model_file.h"
+#include "engine/model/model_file.h"
 #include "lsh/fetch_row.h"
 #include "lsh/neuron_index.h"
 #ifdef SLIDE_HNSWLIB

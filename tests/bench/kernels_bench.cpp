@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "datasets/shuffle.h"
+#include "datasets/rows/shuffle.h"
 #include "engine/base/aligned.h"
 #include "engine/base/phases.h"
 #include "engine/base/rng.h"

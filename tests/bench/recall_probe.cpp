@@ -20,7 +20,7 @@
 #include "engine/base/error.h"
 #include "engine/config/spellings.h"
 #include "engine/inference/prediction_batch.h"
-#include "engine/run/model_file.h"
+#include "engine/model/model_file.h"
 #include "lsh/neuron_index.h"
 
 namespace {

@@ -58,7 +58,8 @@ TEST_F(ModelPlacesTest, DevicesAreRefused) {
 
 TEST_F(ModelPlacesTest, DevicesWithoutAnEndAreNoData) {
   generate();
-  if (!kSanitized) slide_.begin_with("ulimit -v 4000000");  // sanitizers need more address space than any limit
+  if (!kSanitized)
+    slide_.begin_with("ulimit -v 4000000");  // sanitizers need more address space than any limit
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"train", "/dev/zero", "--out", "run"},
         {"train", "data/train.txt", "--test", "/dev/urandom", "--out", "run"},

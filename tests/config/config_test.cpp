@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/data_parts.h"
+#include "datasets/rows/data_parts.h"
 #include "engine/base/error.h"
 #include "engine/config/fields.h"
 #include "engine/config/names.h"

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/dataset.h"
-#include "datasets/text_parser.h"
+#include "datasets/rows/dataset.h"
+#include "datasets/rows/text_parser.h"
 #include "engine/base/parallel.h"
 #include "engine/config/config.h"
 #include "engine/loop/fresh_network.h"

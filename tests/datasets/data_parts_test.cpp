@@ -1,5 +1,5 @@
 // Tests of data sets in several files: the files of a path, and equality with a single file.
-#include "datasets/data_parts.h"
+#include "datasets/rows/data_parts.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 #include <string>
 
 #include "datasets/cache.h"
+#include "datasets/formats/npz.h"
 #include "datasets/join_rows.h"
-#include "datasets/npz.h"
-#include "datasets/read_report.h"
 #include "datasets/reader.h"
+#include "datasets/rows/read_report.h"
 #include "datasets/text_learner.h"
 #include "tests/datasets/test_files.h"
 

@@ -7,7 +7,7 @@
 #include "datasets/cache.h"
 #include "datasets/data_warnings.h"
 #include "datasets/reader.h"
-#include "datasets/text_encoding.h"
+#include "datasets/rows/text_encoding.h"
 #include "datasets/text_learner.h"
 #include "tests/datasets/test_files.h"
 

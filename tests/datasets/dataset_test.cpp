@@ -1,5 +1,5 @@
 // Tests of Dataset, of the order of epochs, and of writing.
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "datasets/formats/xmc_writer.h"
 #include "datasets/reader.h"
-#include "datasets/shuffle.h"
-#include "datasets/xmc_writer.h"
+#include "datasets/rows/shuffle.h"
 #include "engine/base/rng.h"
 #include "tests/datasets/test_files.h"
 

@@ -1,5 +1,5 @@
 // Tests of dense features in .npy files, with labels and sparse features.
-#include "datasets/dense_data.h"
+#include "datasets/formats/dense_data.h"
 
 #include <gtest/gtest.h>
 
@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "datasets/label_lists.h"
-#include "datasets/npy.h"
-#include "datasets/npz.h"
+#include "datasets/formats/label_lists.h"
+#include "datasets/formats/npy.h"
+#include "datasets/formats/npz.h"
 #include "datasets/reader.h"
-#include "datasets/sample_weights.h"
-#include "datasets/split.h"
+#include "datasets/rows/sample_weights.h"
+#include "datasets/rows/split.h"
 #include "engine/base/byte_io.h"
 #include "tests/datasets/test_files.h"
 

@@ -1,5 +1,5 @@
 // Tests of FileBytes: complete content, which is the reader's own after reading.
-#include "datasets/file_bytes.h"
+#include "datasets/rows/file_bytes.h"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "datasets/power_law.h"
 #include "datasets/reader.h"
+#include "datasets/rows/power_law.h"
 #include "tests/datasets/test_files.h"
 
 namespace slide {

@@ -1,5 +1,5 @@
 // Tests of interaction logs: forms, items, users, errors, held-out items.
-#include "datasets/interactions.h"
+#include "datasets/formats/interactions.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "datasets/detect.h"
-#include "datasets/held_out.h"
-#include "datasets/interaction_lines.h"
-#include "datasets/log_layout.h"
-#include "datasets/read_report.h"
+#include "datasets/formats/detect.h"
+#include "datasets/formats/held_out.h"
+#include "datasets/formats/interaction_lines.h"
+#include "datasets/formats/log_layout.h"
 #include "datasets/reader.h"
+#include "datasets/rows/read_report.h"
 #include "datasets/text_learner.h"
 #include "tests/datasets/test_files.h"
 

@@ -1,5 +1,5 @@
 // Labels beside features: which reading a file of them has, and where both are possible, that it is refused.
-#include "datasets/label_lists.h"
+#include "datasets/formats/label_lists.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "datasets/npy.h"
-#include "datasets/npz_matrix.h"
+#include "datasets/formats/npy.h"
+#include "datasets/formats/npz_matrix.h"
 #include "datasets/reader.h"
 #include "engine/base/byte_io.h"
 #include "tests/datasets/test_files.h"

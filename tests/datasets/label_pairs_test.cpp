@@ -1,5 +1,5 @@
 // Tests of files of excluded (sample, label) pairs, and data without them.
-#include "datasets/label_pairs.h"
+#include "datasets/sidecar/label_pairs.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // Tests of label texts: lines of name and text, feature rows, and training sets with them.
-#include "datasets/label_texts.h"
+#include "datasets/sidecar/label_texts.h"
+#include "datasets/label_features.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +9,8 @@
 #include <vector>
 
 #include "datasets/data_writer.h"
-#include "datasets/npz.h"
-#include "datasets/split.h"
+#include "datasets/formats/npz.h"
+#include "datasets/rows/split.h"
 #include "datasets/text_learner.h"
 #include "tests/datasets/test_files.h"
 

@@ -1,5 +1,5 @@
 // Tests of label weights: from a file, by number or name, and by frequency.
-#include "datasets/label_weights.h"
+#include "datasets/sidecar/label_weights.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "datasets/dataset.h"
-#include "datasets/split.h"
+#include "datasets/rows/dataset.h"
+#include "datasets/rows/split.h"
 #include "tests/datasets/test_files.h"
 
 namespace slide {

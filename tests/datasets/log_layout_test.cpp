@@ -1,6 +1,6 @@
 // How logs of interactions are read: columns by names and by what they hold, whatever the order of lines;
 // fields with quotes and blanks; times; what is refused and what is warned of.
-#include "datasets/log_layout.h"
+#include "datasets/formats/log_layout.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "datasets/csr_sink.h"
-#include "datasets/detect.h"
-#include "datasets/held_out.h"
-#include "datasets/interactions.h"
-#include "datasets/read_report.h"
-#include "datasets/text_model.h"
+#include "datasets/formats/detect.h"
+#include "datasets/formats/held_out.h"
+#include "datasets/formats/interactions.h"
+#include "datasets/rows/csr_sink.h"
+#include "datasets/rows/read_report.h"
+#include "datasets/text/text_model.h"
 #include "tests/datasets/test_files.h"
 
 namespace slide {

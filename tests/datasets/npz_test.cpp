@@ -1,5 +1,5 @@
 // Tests of pairs of SciPy matrices: files written by SciPy, files written here, damage.
-#include "datasets/npz.h"
+#include "datasets/formats/npz.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -8,13 +8,13 @@
 #include <cstring>
 
 #include "datasets/cache.h"
-#include "datasets/detect.h"
-#include "datasets/file_bytes.h"
-#include "datasets/npy.h"
-#include "datasets/npy_text.h"
-#include "datasets/npz_matrix.h"
+#include "datasets/formats/detect.h"
+#include "datasets/formats/npy.h"
+#include "datasets/formats/npy_text.h"
+#include "datasets/formats/npz_matrix.h"
+#include "datasets/formats/zip_archive.h"
 #include "datasets/reader.h"
-#include "datasets/zip_archive.h"
+#include "datasets/rows/file_bytes.h"
 #include "engine/base/byte_io.h"
 #include "engine/base/rng.h"
 #include "tests/datasets/test_files.h"

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "datasets/number_parser.h"
 #include "datasets/reader.h"
-#include "datasets/text_parser.h"
+#include "datasets/rows/number_parser.h"
+#include "datasets/rows/text_parser.h"
 #include "engine/base/rng.h"
 #include "tests/datasets/test_files.h"
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "datasets/detect.h"
+#include "datasets/formats/detect.h"
 #include "tests/datasets/test_files.h"
 
 namespace slide {

@@ -1,5 +1,5 @@
 // Tests of groups and times of samples: reading, and splits by them.
-#include "datasets/sample_keys.h"
+#include "datasets/sidecar/sample_keys.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "datasets/reader.h"
-#include "datasets/sample_weights.h"
-#include "datasets/split.h"
+#include "datasets/rows/sample_weights.h"
+#include "datasets/rows/split.h"
 #include "datasets/text_learner.h"
 #include "tests/datasets/test_files.h"
 

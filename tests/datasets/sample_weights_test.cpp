@@ -1,5 +1,5 @@
 // Tests of sample weights from a separate file.
-#include "datasets/sample_weights.h"
+#include "datasets/rows/sample_weights.h"
 
 #include <gtest/gtest.h>
 

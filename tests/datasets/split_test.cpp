@@ -1,5 +1,5 @@
 // Tests of training and validation parts of a data set.
-#include "datasets/split.h"
+#include "datasets/rows/split.h"
 
 #include <gtest/gtest.h>
 

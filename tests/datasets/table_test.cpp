@@ -1,17 +1,17 @@
 // Tests of tables: JSON Lines, CSV and TSV; columns, errors and weights.
-#include "datasets/table.h"
+#include "datasets/text/table.h"
 
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "datasets/cache.h"
-#include "datasets/csv_record.h"
-#include "datasets/labelled_chunks.h"
-#include "datasets/labelled_text.h"
-#include "datasets/read_report.h"
 #include "datasets/reader.h"
 #include "datasets/row_stream.h"
-#include "datasets/sample_weights.h"
+#include "datasets/rows/read_report.h"
+#include "datasets/rows/sample_weights.h"
+#include "datasets/text/csv_record.h"
+#include "datasets/text/labelled_chunks.h"
+#include "datasets/text/labelled_text.h"
 #include "datasets/text_learner.h"
 #include "tests/datasets/test_files.h"
 

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/base/error.h"
 #include "tests/sanitizers.h"
 

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <map>
 
+#include "datasets/text/text_model.h"
 #include "datasets/text_learner.h"
-#include "datasets/text_model.h"
 #include "tests/datasets/test_files.h"
 
 namespace slide {

@@ -1,11 +1,11 @@
 // Tests of features in one text file and labels in another.
-#include "datasets/text_pair.h"
+#include "datasets/formats/text_pair.h"
 
 #include <gtest/gtest.h>
 
 #include "datasets/cache.h"
-#include "datasets/dense_data.h"
-#include "datasets/detect.h"
+#include "datasets/formats/dense_data.h"
+#include "datasets/formats/detect.h"
 #include "datasets/reader.h"
 #include "tests/datasets/test_files.h"
 

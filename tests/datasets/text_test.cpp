@@ -4,12 +4,12 @@
 #include <cmath>
 
 #include "datasets/cache.h"
-#include "datasets/detect.h"
-#include "datasets/labelled_text.h"
-#include "datasets/read_report.h"
+#include "datasets/formats/detect.h"
 #include "datasets/reader.h"
+#include "datasets/rows/read_report.h"
+#include "datasets/text/labelled_text.h"
+#include "datasets/text/text_model.h"
 #include "datasets/text_learner.h"
-#include "datasets/text_model.h"
 #include "engine/base/rng.h"
 #include "tests/datasets/test_files.h"
 

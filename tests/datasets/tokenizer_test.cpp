@@ -1,5 +1,5 @@
 // Tests of tokens, n-grams and their hashes, in all scripts and for invalid bytes.
-#include "datasets/tokenizer.h"
+#include "datasets/text/tokenizer.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "datasets/reader.h"
-#include "datasets/text_parser.h"
+#include "datasets/rows/text_parser.h"
 #include "tests/datasets/test_files.h"
 
 namespace slide {

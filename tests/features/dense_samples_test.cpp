@@ -1,5 +1,5 @@
 // Tests of exact nearest rows, against cosines in double precision with all rows.
-#include "engine/features/dense_samples.h"
+#include "engine/knn/dense_samples.h"
 
 #include <gtest/gtest.h>
 

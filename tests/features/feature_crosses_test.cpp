@@ -1,5 +1,5 @@
 // Tests of feature crosses: the choice against a naive one, and rows with crosses against the formula.
-#include "engine/features/feature_crosses.h"
+#include "engine/crosses/feature_crosses.h"
 
 #include <gtest/gtest.h>
 

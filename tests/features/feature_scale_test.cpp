@@ -1,6 +1,6 @@
 // Tests of feature scaling: the factors, and equality of a network with scaled rows and one trained on data
 // scaled by hand.
-#include "engine/features/feature_scale.h"
+#include "engine/statistics/feature_scale.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Tests of learnt feature weights: the likelihood against its definition in double precision, its gradient
 // against differences, and learning from samples with informative and noisy features.
-#include "engine/features/feature_weight_learning.h"
+#include "engine/knn/feature_weight_learning.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of hard-negative features: against a naive search, and their effect on accuracy.
-#include "engine/features/hard_negative_features.h"
+#include "engine/knn/hard_negative_features.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of the bitmap sort, for any number and positions of ids, in consecutive calls.
-#include "engine/features/id_order.h"
+#include "engine/base/id_order.h"
 
 #include <gtest/gtest.h>
 

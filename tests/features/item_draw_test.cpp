@@ -1,5 +1,5 @@
 // Tests of item masking: input items and target items of a user.
-#include "engine/features/item_draw.h"
+#include "datasets/formats/item_draw.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of label co-occurrence, against counts of all pairs.
-#include "engine/features/label_cooccurrence.h"
+#include "engine/statistics/label_cooccurrence.h"
 
 #include <gtest/gtest.h>
 

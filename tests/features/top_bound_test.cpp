@@ -1,5 +1,5 @@
 // Tests of the top-k bound, against sorted values.
-#include "engine/features/top_bound.h"
+#include "engine/statistics/top_bound.h"
 
 #include <gtest/gtest.h>
 

@@ -8,12 +8,12 @@
 #include <string>
 #include <string_view>
 
-#include "datasets/dataset.h"
-#include "datasets/text_model.h"
-#include "datasets/text_source.h"
+#include "datasets/rows/dataset.h"
+#include "datasets/rows/text_source.h"
+#include "datasets/text/text_model.h"
 #include "engine/base/error.h"
 #include "engine/config/config.h"
-#include "engine/run/model.h"
+#include "engine/model/model.h"
 
 // A target accepts any bytes; an exception or the end of the process is a finding.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

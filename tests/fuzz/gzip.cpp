@@ -1,8 +1,8 @@
 // Fuzz target: a gzip or Zstandard file of XMC text, decompressed in memory and to disk. gzip_mutator.cpp
 // mutates the text and compresses it again.
-#include "datasets/file_bytes.h"
 #include "datasets/reader.h"
-#include "datasets/unpack.h"
+#include "datasets/rows/file_bytes.h"
+#include "datasets/rows/unpack.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,6 +1,6 @@
 // Mutates the content of a gzip or Zstandard file and compresses it again; a few mutations change the file
 // itself.
-#include "datasets/unpack.h"
+#include "datasets/rows/unpack.h"
 #include "engine/base/error.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/packing.h"

@@ -1,5 +1,5 @@
 // Fuzz target: IDX images followed by their labels, which begin at the last bytes 00 00 08 01.
-#include "datasets/idx.h"
+#include "datasets/formats/idx.h"
 
 #include <algorithm>
 

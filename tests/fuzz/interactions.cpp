@@ -2,10 +2,10 @@
 // last byte selects the min users of an item, and whether malformed lines are skipped.
 #include <memory>
 
-#include "datasets/csr_sink.h"
-#include "datasets/held_out.h"
-#include "datasets/interactions.h"
-#include "datasets/text_model.h"
+#include "datasets/formats/held_out.h"
+#include "datasets/formats/interactions.h"
+#include "datasets/rows/csr_sink.h"
+#include "datasets/text/text_model.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace slide::fuzz {

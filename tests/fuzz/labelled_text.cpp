@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "datasets/csr_sink.h"
-#include "datasets/labelled_text.h"
+#include "datasets/rows/csr_sink.h"
+#include "datasets/text/labelled_text.h"
+#include "datasets/text/text_model.h"
 #include "datasets/text_learner.h"
-#include "datasets/text_model.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace slide::fuzz {

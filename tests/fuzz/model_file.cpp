@@ -1,6 +1,6 @@
 // Fuzz target: a model file; a loaded model predicts in all ways. summed_mutator.cpp keeps its checksum
 // valid.
-#include "engine/run/model_file.h"
+#include "engine/model/model_file.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,4 +1,4 @@
-// Where the fields of a model file lie, by the page of the format (engine/run/FORMAT.md), not by the
+// Where the fields of a model file lie, by the page of the format (engine/model/FORMAT.md), not by the
 // program's reader.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Fuzz target: a NumPy array.
-#include "datasets/npy.h"
+#include "datasets/formats/npy.h"
 
 #include "tests/fuzz/fuzz.h"
 

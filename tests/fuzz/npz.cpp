@@ -1,6 +1,6 @@
 // Fuzz target: an .npz file, as features and as labels of a pair. zip_mutator.cpp keeps its members'
 // checksums valid.
-#include "datasets/npz.h"
+#include "datasets/formats/npz.h"
 
 #include "tests/fuzz/fuzz.h"
 

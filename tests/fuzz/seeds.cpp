@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "datasets/cache.h"
+#include "datasets/formats/npy.h"
+#include "datasets/formats/npz.h"
 #include "datasets/generator.h"
-#include "datasets/npy.h"
-#include "datasets/npz.h"
 #include "engine/base/byte_io.h"
 #include "engine/config/fields.h"
+#include "engine/model/model_file.h"
 #include "engine/run/checkpoint.h"
-#include "engine/run/model_file.h"
 #include "engine/run/quantize.h"
 #include "engine/training/trainer.h"
 #include "tests/fuzz/cache_seal.h"

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "engine/base/summed_file.h"
-#include "engine/run/model_file.h"
+#include "engine/model/model_file.h"
 
 namespace slide::fuzz {
 

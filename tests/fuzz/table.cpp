@@ -4,11 +4,11 @@
 #include <memory>
 #include <optional>
 
-#include "datasets/csr_sink.h"
-#include "datasets/labelled_text.h"
 #include "datasets/row_stream.h"
-#include "datasets/sample_weights.h"
-#include "datasets/table.h"
+#include "datasets/rows/csr_sink.h"
+#include "datasets/rows/sample_weights.h"
+#include "datasets/text/labelled_text.h"
+#include "datasets/text/table.h"
 #include "datasets/text_learner.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,9 +1,9 @@
 #include "tests/fuzz/tiny_models.h"
 
-#include "datasets/csr_sink.h"
-#include "datasets/labelled_text.h"
+#include "datasets/rows/csr_sink.h"
+#include "datasets/text/labelled_text.h"
 #include "datasets/text_learner.h"
-#include "engine/run/model_file.h"
+#include "engine/model/model_file.h"
 #include "engine/training/trainer.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,11 +1,11 @@
 // Fuzz target: XMC and libsvm text, with detected format and with each of both.
 #include <optional>
 
-#include "datasets/csr_sink.h"
-#include "datasets/detect.h"
+#include "datasets/formats/detect.h"
+#include "datasets/formats/xmc_writer.h"
 #include "datasets/reader.h"
-#include "datasets/text_parser.h"
-#include "datasets/xmc_writer.h"
+#include "datasets/rows/csr_sink.h"
+#include "datasets/rows/text_parser.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace slide::fuzz {

@@ -1,6 +1,6 @@
 // Tests of predictions, against sorted scores of the naive network, and of evaluation, against counting.
 #include "engine/inference/inference.h"
-#include "engine/features/feature_transform.h"
+#include "engine/crosses/feature_transform.h"
 
 #include <gtest/gtest.h>
 

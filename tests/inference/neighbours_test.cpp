@@ -1,7 +1,7 @@
 // Tests of kNN votes, against cosines with all samples, and of predictions, against probabilities of a
 // network without neighbours mixed with these votes.
-#include "engine/features/neighbours.h"
-#include "engine/features/feature_transform.h"
+#include "engine/knn/neighbours.h"
+#include "engine/crosses/feature_transform.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Tests of sharding: the division of a network, the choices of each shard, and a process's part of a row.
 #include "engine/network/network_parts.h"
-#include "engine/features/feature_transform.h"
+#include "engine/crosses/feature_transform.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/base/byte_io.h"
 #include "engine/base/rng.h"
 #include "engine/config/config.h"

@@ -1,4 +1,4 @@
-"""Reads a model file as engine/run/FORMAT.md describes it. Weights come as float64, whatever the file holds."""
+"""Reads a model file as engine/model/FORMAT.md describes it. Weights come as float64, whatever the file holds."""
 
 import dataclasses
 import tomllib

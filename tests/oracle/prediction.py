@@ -1,4 +1,4 @@
-"""Probabilities of all labels in double precision, by the formulas of engine/run/FORMAT.md, and how far rounding
+"""Probabilities of all labels in double precision, by the formulas of engine/model/FORMAT.md, and how far rounding
 to single precision may take a prediction from them: where a sum lies so near to the middle between two bf16 values,
 or two neighbours have so nearly equal similarities, that the last bits of a float decide."""
 

@@ -1,4 +1,4 @@
-"""Lines of a data file as vectors of features, as engine/run/FORMAT.md describes them."""
+"""Lines of a data file as vectors of features, as engine/model/FORMAT.md describes them."""
 
 import collections
 import math

@@ -1,6 +1,6 @@
 // Tests of the checkpoint file: complete or absent, and refused when damaged or of another run.
 #include "engine/run/checkpoint.h"
-#include "engine/features/feature_transform.h"
+#include "engine/crosses/feature_transform.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -14,7 +14,7 @@
 
 #include "datasets/reader.h"
 #include "engine/base/error.h"
-#include "engine/run/model_file.h"
+#include "engine/model/model_file.h"
 #include "engine/wide/wide_path.h"
 #include "tests/run/file_bytes.h"
 #include "tests/run/tiny_run.h"

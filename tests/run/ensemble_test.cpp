@@ -1,5 +1,5 @@
 // Tests of ensembles: logits are the means of the models', and models that differ are refused.
-#include "engine/run/ensemble.h"
+#include "engine/model/ensemble.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/config/parse.h"
-#include "engine/run/model_file.h"
+#include "engine/model/model_file.h"
 #include "engine/run/quantize.h"
 #include "engine/wide/wide_path.h"
 #include "tests/network/network_test_util.h"

@@ -1,5 +1,5 @@
 // Tests of int8 rows: quantization errors, and idempotence.
-#include "engine/run/int8_rows.h"
+#include "engine/model/int8_rows.h"
 
 #include <gtest/gtest.h>
 

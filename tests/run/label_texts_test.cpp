@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/model/model_file.h"
 #include "engine/run/continue_training.h"
-#include "engine/run/model_file.h"
 #include "engine/run/run_data.h"
 #include "engine/run/training_run.h"
 #include "engine/run/tuning.h"

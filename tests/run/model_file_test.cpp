@@ -1,6 +1,6 @@
 // Tests of the model file: round trips, and refusal of every kind of damage.
-#include "engine/run/model_file.h"
-#include "engine/features/feature_transform.h"
+#include "engine/model/model_file.h"
+#include "engine/crosses/feature_transform.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -19,8 +19,8 @@
 #include "datasets/text_learner.h"
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
-#include "engine/features/feature_weight_learning.h"
 #include "engine/inference/inference.h"
+#include "engine/knn/feature_weight_learning.h"
 #include "engine/training/memory_plan.h"
 #include "engine/training/trainer.h"
 #include "engine/wide/wide_path.h"

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "engine/run/model.h"
+#include "engine/model/model.h"
 #include "engine/training/trainer.h"
 
 namespace slide::test {

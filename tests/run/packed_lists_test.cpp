@@ -1,5 +1,5 @@
 // Tests of compressed lists: round trips, the bits of the specification, and safety for any bytes.
-#include "engine/run/packed_lists.h"
+#include "engine/model/packed_lists.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Tests of quantized models: content, predictions, and refusal of damage.
 #include "engine/run/quantize.h"
-#include "engine/features/feature_transform.h"
+#include "engine/crosses/feature_transform.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -13,9 +13,9 @@
 #include "datasets/reader.h"
 #include "engine/base/error.h"
 #include "engine/inference/inference.h"
+#include "engine/model/int8_rows.h"
+#include "engine/model/model_file.h"
 #include "engine/run/continue_training.h"
-#include "engine/run/int8_rows.h"
-#include "engine/run/model_file.h"
 #include "engine/training/trainer.h"
 #include "engine/wide/wide_path.h"
 #include "tests/run/file_bytes.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/run/continue_training.h"
 #include "engine/run/run_data.h"
 #include "tests/datasets/test_files.h"

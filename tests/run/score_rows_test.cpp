@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "datasets/file_bytes.h"
-#include "datasets/npz_matrix.h"
+#include "datasets/formats/npz_matrix.h"
+#include "datasets/rows/file_bytes.h"
 #include "tests/datasets/test_files.h"
 
 namespace slide {

@@ -1,6 +1,6 @@
 // Tests of vectors of samples, labels and features: products equal the network's scores; both output formats.
 #include "engine/run/vectors.h"
-#include "engine/features/feature_transform.h"
+#include "engine/crosses/feature_transform.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "datasets/npy.h"
+#include "datasets/formats/npy.h"
 #include "datasets/reader.h"
 #include "engine/base/error.h"
 #include "engine/inference/inference.h"

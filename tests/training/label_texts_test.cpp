@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "datasets/label_texts.h"
+#include "datasets/label_features.h"
+#include "datasets/sidecar/label_texts.h"
 #include "engine/inference/inference.h"
 #include "tests/training/training_trace.h"
 

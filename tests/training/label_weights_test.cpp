@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "datasets/label_weights.h"
+#include "datasets/sidecar/label_weights.h"
 #include "engine/inference/inference.h"
 #include "tests/training/training_trace.h"
 

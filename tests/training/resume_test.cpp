@@ -8,7 +8,7 @@
 
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
-#include "engine/features/feature_transform.h"
+#include "engine/crosses/feature_transform.h"
 #include "engine/training/trainer.h"
 #include "tests/training/training_trace.h"
 

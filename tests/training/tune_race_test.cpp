@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/label_texts.h"
-#include "datasets/split.h"
+#include "datasets/label_features.h"
+#include "datasets/rows/split.h"
 #include "engine/base/error.h"
 #include "tests/training/tune_fixture.h"
 

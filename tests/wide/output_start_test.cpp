@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/base/rng.h"
-#include "engine/features/label_sums.h"
+#include "engine/statistics/label_sums.h"
 #include "engine/training/trainer.h"
 #include "engine/wide/wide_path.h"
 #include "tests/network/network_test_util.h"

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "datasets/dataset.h"
+#include "datasets/rows/dataset.h"
 #include "engine/base/rng.h"
 #include "engine/config/config.h"
 

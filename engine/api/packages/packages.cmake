@@ -7,7 +7,8 @@ find_library(slide_static_zstd NAMES libzstd.a NO_CACHE)
 find_library(slide_static_utf8proc NAMES libutf8proc.a NO_CACHE)
 find_library(slide_static_fmt NAMES libfmt.a NO_CACHE)
 if(slide_static_z AND slide_static_zstd AND slide_static_utf8proc)
-  foreach(room base kernels lsh datasets config features wide network loop inference training run report serve cli)
+  foreach(room base kernels lsh rows text formats sidecar datasets config statistics crosses knn wide network loop inference model
+          training run report serve cli)
     list(APPEND slide_objects $<TARGET_OBJECTS:slide_${room}>)
   endforeach()
   # A static program loads no plug-in for MPI.

@@ -1,0 +1,85 @@
+#include "datasets/formats/held_out.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "datasets/rows/row_parser.h"
+#include "engine/base/error.h"
+
+namespace slide {
+
+namespace {
+
+void add_labels(std::span<const std::uint32_t> labels, DatasetArrays& rows) {
+  rows.label_ids.insert(rows.label_ids.end(), labels.begin(), labels.end());
+  rows.label_offsets.push_back(rows.label_ids.size());
+}
+
+void add_features(const SparseRow& features, DatasetArrays& rows) {
+  rows.feature_ids.insert(rows.feature_ids.end(), features.ids.begin(), features.ids.end());
+  rows.feature_values.insert(rows.feature_values.end(), features.values.begin(), features.values.end());
+  rows.feature_offsets.push_back(rows.feature_ids.size());
+}
+
+void add_features_without(const SparseRow& features, std::uint32_t item, bool normalize,
+                          DatasetArrays& rows) {
+  const std::size_t first = rows.feature_ids.size();
+  for (std::size_t i = 0; i < features.ids.size(); ++i) {
+    if (features.ids[i] == item) continue;
+    rows.feature_ids.push_back(features.ids[i]);
+    rows.feature_values.push_back(features.values[i]);
+  }
+  if (normalize) scale_to_unit_length(rows.feature_values.data() + first, rows.feature_ids.size() - first);
+  rows.feature_offsets.push_back(rows.feature_ids.size());
+}
+
+void require_rows(const Dataset& data, const LogUsers& users) {
+  if (data.size() != users.size())
+    throw Error(fmt::format("{} rows of a log of {} users", data.size(), users.size()));
+}
+
+}  // namespace
+
+Dataset held_out_samples(const Dataset& asked, const LogUsers& asked_users, const Dataset& known,
+                         const LogUsers& known_users) {
+  require_rows(asked, asked_users);
+  require_rows(known, known_users);
+  DatasetArrays rows;
+  std::vector<std::uint32_t> labels;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const std::optional<std::size_t> at = known_users.row_of(asked_users.name(i));
+    const SparseRow features = at ? known.features(*at) : SparseRow{};
+    labels.clear();
+    std::ranges::set_difference(asked.labels(i), features.ids, std::back_inserter(labels));
+    add_features(features, rows);
+    add_labels(labels, rows);
+  }
+  return {std::move(rows), asked.feature_count(), asked.label_count()};
+}
+
+NewestApart newest_apart(const Dataset& log, const LogUsers& users, bool normalize) {
+  require_rows(log, users);
+  DatasetArrays rest, newest;
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    const std::optional<std::uint32_t> last = users.newest(i);
+    if (log.labels(i).size() < 2 || !last) {
+      add_features(log.features(i), rest);
+      add_labels(log.labels(i), rest);
+      continue;
+    }
+    add_features_without(log.features(i), *last, normalize, rest);
+    const std::size_t left = rest.feature_offsets.size() - 2;
+    const auto ids = std::span(rest.feature_ids).subspan(rest.feature_offsets[left]);
+    const auto values = std::span(rest.feature_values).subspan(rest.feature_offsets[left]);
+    add_labels(ids, rest);
+    add_features({ids, values}, newest);
+    add_labels({&*last, 1}, newest);
+  }
+  return {{std::move(rest), log.feature_count(), log.label_count()},
+          {std::move(newest), log.feature_count(), log.label_count()}};
+}
+
+}  // namespace slide

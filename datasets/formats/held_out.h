@@ -1,0 +1,25 @@
+// Samples for evaluating recommendations: features are known (input) items of a user, labels are other
+// (target) items of the same user. Pure functions, safe from any thread; results are copies.
+#pragma once
+
+#include "datasets/formats/interactions.h"
+#include "datasets/rows/dataset.h"
+
+namespace slide {
+
+// A sample per row of `asked`: its labels without the items that the user has in `known`, with the user's
+// items in `known` as features (none for an unknown user). Samples without labels stay. Both data sets use
+// the same item ids.
+Dataset held_out_samples(const Dataset& asked, const LogUsers& asked_users, const Dataset& known,
+                         const LogUsers& known_users);
+
+// Splits a log by time: the newest item of each user with at least two items becomes a label in `newest`,
+// with the other items as features; `rest` is the log without these newest items. With `normalize`, features
+// keep unit length.
+struct NewestApart {
+  Dataset rest;
+  Dataset newest;
+};
+NewestApart newest_apart(const Dataset& log, const LogUsers& users, bool normalize);
+
+}  // namespace slide

@@ -1,0 +1,332 @@
+#include "datasets/formats/interactions.h"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "datasets/formats/interaction_log.h"
+#include "datasets/rows/file_bytes.h"
+#include "datasets/rows/read_report.h"
+#include "datasets/rows/row_parser.h"
+#include "datasets/rows/unknown_labels.h"
+#include "datasets/text/tokenizer.h"
+#include "engine/base/error.h"
+#include "engine/base/foreign_text.h"
+#include "engine/base/parallel.h"
+
+namespace slide {
+
+namespace {
+
+using Entry = InteractionLog::Entry;
+
+constexpr std::uint32_t kUnknown = 0xffffffff;  // an item without an id
+constexpr std::size_t kRunUsers = 4096;         // users per task
+
+// Number of users of each item.
+std::vector<std::uint32_t> users_of_items(const InteractionLog& log) {
+  std::vector<std::uint32_t> counts(log.items().size()), last(log.items().size(), kUnknown);
+  for (std::uint32_t user = 0; user < log.users().size(); ++user) {
+    for (const Entry& entry : log.entries(user)) {
+      counts[entry.item] += last[entry.item] != user ? 1 : 0;
+      last[entry.item] = user;
+    }
+  }
+  return counts;
+}
+
+// The users of a log by their names, byte by byte.
+std::vector<std::uint32_t> by_name(std::span<const std::string_view> users) {
+  struct Key {
+    std::uint64_t begin;  // of the name
+    std::uint32_t user;
+  };
+  std::vector<Key> keys(users.size());
+  for (std::uint32_t user = 0; user < users.size(); ++user) {
+    std::uint64_t begin = 0;
+    for (std::size_t at = 0; at < sizeof begin; ++at)
+      begin = begin << 8 | (at < users[user].size() ? static_cast<unsigned char>(users[user][at]) : 0);
+    keys[user] = {begin, user};
+  }
+  std::ranges::sort(keys, [&](const Key& a, const Key& b) {
+    return a.begin != b.begin ? a.begin < b.begin : users[a.user] < users[b.user];
+  });
+  std::vector<std::uint32_t> order;
+  order.reserve(keys.size());
+  for (const Key& key : keys) order.push_back(key.user);
+  return order;
+}
+
+// Model id by item of the log; of items that the model does not know, a number behind its own, or kUnknown.
+std::vector<std::uint32_t> ids_of(const InteractionLog& log, const TextModel& items, UnknownLabels* unknown) {
+  std::vector<std::uint32_t> ids;
+  ids.reserve(log.items().size());
+  for (const std::string_view name : log.items()) {
+    const auto id = items.label_id(name);
+    ids.push_back(id ? *id : unknown == nullptr ? kUnknown : items.label_count() + unknown->number(name));
+  }
+  return ids;
+}
+
+// The rows of a log with a model's ids.
+class LogRows {
+ public:
+  LogRows(InteractionLog& log, const TextModel& items, const ReadOptions& options)
+      : log_(log),
+        ids_(ids_of(log, items, options.unknown_labels)),
+        known_ids_(items.label_count()),
+        numbers_unknown_(options.unknown_labels != nullptr),
+        normalize_(options.normalize),
+        in_order_(options.log.in_order),
+        sizes_(log.users().size()),
+        unknown_(numbers_unknown_ ? log.users().size() : 0),
+        newest_(log.users().size(), kUnknown) {
+    if (options.log.rows_by_name) {
+      order_ = by_name(log.users());
+    } else {
+      order_.resize(log.users().size());
+      std::iota(order_.begin(), order_.end(), 0U);
+    }
+  }
+
+  std::size_t runs() const { return (log_.users().size() + kRunUsers - 1) / kRunUsers; }
+  // The users in the order of their rows.
+  std::span<const std::uint32_t> order() const { return order_; }
+
+  // Makes the rows of a run: what they take, how many of their items the model does not know, their times.
+  CsrCounts make(std::size_t run, std::uint64_t& unknown, LogTimes& times) {
+    CsrCounts counts;
+    const bool timed = log_.layouts().has_times();
+    for_each(run, [&](std::size_t user) {
+      for (const Entry& entry : log_.entries(user)) {
+        if (timed) times.add(entry.time);
+      }
+      make_row(user, unknown);
+      counts += {1, sizes_[user], labels_of(user), 0};
+    });
+    return counts;
+  }
+
+  // Once they are made.
+  void store(std::size_t run, const CsrCounts& before, const CsrRoom& room) const {
+    std::size_t at = 0, label = 0, number = 0;
+    for_each(run, [&](std::size_t user) {
+      float* const values = room.feature_values + at;
+      for (const Entry& entry : log_.entries(user).first(sizes_[user])) {
+        room.feature_ids[at] = room.label_ids[label++] = entry.item;
+        room.feature_values[at++] = entry.weight;
+      }
+      const std::size_t unknown = labels_of(user) - sizes_[user];
+      for (const Entry& entry : log_.entries(user).subspan(sizes_[user], unknown))
+        room.label_ids[label++] = entry.item;
+      if (normalize_) scale_to_unit_length(values, sizes_[user]);
+      room.feature_ends[number] = before.features + at;
+      room.label_ends[number++] = before.labels + label;
+    });
+  }
+
+  // The newest item of a user among those known to the model.
+  std::optional<std::uint32_t> newest(std::size_t user) const {
+    return newest_[user] == kUnknown ? std::nullopt : std::optional(newest_[user]);
+  }
+
+ private:
+  template <class Use>
+  void for_each(std::size_t run, const Use& use) const {
+    const std::size_t end = std::min(log_.users().size(), (run + 1) * kRunUsers);
+    for (std::size_t row = run * kRunUsers; row < end; ++row) use(order_[row]);
+  }
+
+  bool is_newer(const Entry& entry, const Entry& than) const {
+    if (in_order_) return true;
+    if (entry.time != than.time) return entry.time > than.time;
+    return log_.items()[entry.item] > log_.items()[than.item];
+  }
+
+  std::size_t labels_of(std::size_t user) const {
+    return sizes_[user] + (numbers_unknown_ ? unknown_[user] : 0);
+  }
+
+  // The known items of a user, by ascending id, and behind them the unknown ones that have numbers.
+  void make_row(std::size_t user, std::uint64_t& unknown) {
+    const std::span<Entry> entries = log_.entries_to_order(user);
+    const Entry* last = nullptr;
+    for (const Entry& entry : entries) {
+      if (ids_[entry.item] < known_ids_ && (last == nullptr || is_newer(entry, *last))) last = &entry;
+    }
+    if (last != nullptr) newest_[user] = ids_[last->item];
+    std::size_t known = 0, unknown_from = entries.size();
+    while (known < unknown_from) {
+      const std::uint32_t id = ids_[entries[known].item];
+      if (id >= known_ids_) {
+        std::swap(entries[known], entries[--unknown_from]);
+      } else {
+        entries[known++].item = id;
+      }
+    }
+    sizes_[user] = each_item_once(entries.first(known));
+    const std::span<Entry> others = entries.subspan(known);
+    if (numbers_unknown_) {
+      for (Entry& entry : others) entry.item = ids_[entry.item];
+      unknown_[user] = each_item_once(others);
+      std::ranges::copy(others.first(unknown_[user]), entries.begin() + std::ptrdiff_t(sizes_[user]));
+    } else {
+      unknown += each_item_once(others);
+    }
+  }
+
+  InteractionLog& log_;
+  std::vector<std::uint32_t> ids_;
+  std::uint32_t known_ids_;  // all that the model knows are below
+  bool numbers_unknown_;
+  bool normalize_, in_order_;
+  std::vector<std::uint32_t> order_;
+  std::vector<std::size_t> sizes_;     // of rows, by user
+  std::vector<std::size_t> unknown_;   // items of the user behind these, where they have numbers
+  std::vector<std::uint32_t> newest_;  // by user, kUnknown where there is none
+};
+
+// What is told of this log to who reads another part of it.
+KnownLog known_of(const InteractionLog& log) {
+  const PairColumns& columns = log.layouts().parts.front().columns;
+  return {log.form(), std::size_t{2} + (columns.weight ? 1 : 0) + (columns.time ? 1 : 0)};
+}
+
+}  // namespace
+
+void LogUsers::add(std::string_view user, std::optional<std::uint32_t> newest) {
+  names_.add(user);
+  newest_.push_back(newest);
+}
+
+void LogUsers::finish() {
+  rows_.reserve(names_.size());
+  for (std::uint32_t row = 0; row < names_.size(); ++row) rows_.emplace(names_[row], row);
+}
+
+std::optional<std::size_t> LogUsers::row_of(std::string_view user) const {
+  const auto found = rows_.find(user);
+  if (found == rows_.end()) return std::nullopt;
+  return found->second;
+}
+
+namespace {
+
+// The items to learn, in id order: by decreasing number of users, ties by name, without those of `before`.
+std::vector<std::uint32_t> items_to_learn(const InteractionLog& log, const TextOptions& text,
+                                          const TextModel* before) {
+  const std::vector<std::uint32_t> counts = users_of_items(log);
+  std::vector<std::uint32_t> order(counts.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::erase_if(order, [&](std::uint32_t item) {
+    return counts[item] < std::max(text.min_count, 1U) ||
+           (before != nullptr && before->label_id(log.items()[item]));
+  });
+  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
+    return counts[a] != counts[b] ? counts[a] > counts[b] : log.items()[a] < log.items()[b];
+  });
+  const std::size_t known = before == nullptr ? 0 : before->label_count();
+  if (text.max_features != 0 && known + order.size() > text.max_features)
+    order.resize(text.max_features - std::min<std::size_t>(known, text.max_features));
+  return order;
+}
+
+void add_items(const InteractionLog& log, std::span<const std::uint32_t> order, const std::string& origin,
+               TextModelParts& parts) {
+  parts.samples += log.users().size();
+  for (const std::uint32_t item : order) {
+    if (has_control(log.items()[item], true)) {
+      fail_input("{}: the item '{}' has a control character in its name; write it without", origin,
+                 shown_part(log.items()[item]));
+    }
+    parts.hashes.push_back(hash_of_token(log.items()[item]));
+    parts.weights.push_back(1.0f);
+    parts.feature_names.add(log.items()[item]);
+    parts.label_names.add(log.items()[item]);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const TextModel> learn_items(std::span<const TextSource> sources, const ReadOptions& options,
+                                             const TextOptions& text, std::size_t chunk_bytes) {
+  const InteractionLog log(sources, options, std::nullopt, chunk_bytes);
+  const std::vector<std::uint32_t> order = items_to_learn(log, text, nullptr);
+  if (order.empty()) {
+    fail_input("{}: no item occurs with {} users or more; lower text.min_count or check the data",
+               sources.front().origin, text.min_count);
+  }
+  TextModelParts parts;
+  parts.form = log.form();
+  add_items(log, order, sources.front().origin, parts);
+  return std::make_shared<const TextModel>(text, std::move(parts));
+}
+
+std::shared_ptr<const TextModel> learn_more_items(std::span<const TextSource> sources,
+                                                  const ReadOptions& options, const TextModel& before,
+                                                  const TextOptions& text, std::size_t chunk_bytes) {
+  const InteractionLog log(sources, options, KnownLog{before.form()}, chunk_bytes);
+  TextModelParts parts = before.parts();
+  add_items(log, items_to_learn(log, text, &before), sources.front().origin, parts);
+  return std::make_shared<const TextModel>(before.options(), std::move(parts));
+}
+
+std::shared_ptr<const TextModel> learn_items_of(std::span<const std::string> files,
+                                                const ReadOptions& options, const TextOptions& text,
+                                                bool spill, const TextModel* before) {
+  std::vector<std::unique_ptr<const FileBytes>> parts;
+  std::vector<TextSource> sources;
+  for (const std::string& file : files) {
+    parts.push_back(std::make_unique<const FileBytes>(file, spill));
+    sources.push_back({parts.back()->text(), file, spill ? parts.back().get() : nullptr});
+  }
+  return before == nullptr ? learn_items(sources, options, text)
+                           : learn_more_items(sources, options, *before, text);
+}
+
+CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel& items,
+                            const ReadOptions& options, CsrSink& sink, std::size_t chunk_bytes) {
+  InteractionLog log(sources, options, KnownLog{items.form(), options.log.like_fields}, chunk_bytes);
+  LogRows rows(log, items, options);
+  const int threads = static_cast<int>(std::min(static_cast<std::size_t>(resolve_threads(options.threads)),
+                                                std::max<std::size_t>(rows.runs(), 1)));
+  std::vector<CsrCounts> counts(rows.runs());
+  std::vector<std::uint64_t> unknown(rows.runs());
+  std::vector<LogTimes> times(rows.runs());
+  parallel_for(rows.runs(), threads,
+               [&](std::size_t run, int) { counts[run] = rows.make(run, unknown[run], times[run]); });
+  LogTimes all_times;
+  for (const LogTimes& of_run : times) all_times.add(of_run);
+  std::vector<CsrCounts> bases(rows.runs() + 1);
+  for (std::size_t run = 0; run < rows.runs(); ++run) {
+    bases[run + 1] = bases[run];
+    bases[run + 1] += counts[run];
+  }
+  sink.start(bases.back(), threads);
+  parallel_for(rows.runs(), threads, [&](std::size_t run, int thread) {
+    rows.store(run, bases[run], sink.open(bases[run], counts[run], thread));
+    sink.close(thread);
+  });
+  if (options.users != nullptr) {
+    for (const std::uint32_t user : rows.order()) options.users->add(log.users()[user], rows.newest(user));
+    options.users->set_log(known_of(log), options.log.in_order || log.layouts().has_times());
+    options.users->set_times(all_times);
+    options.users->finish();
+  }
+  if (options.report != nullptr) {
+    *options.report = log.report();
+    options.report->unknown_features = std::accumulate(unknown.begin(), unknown.end(), std::uint64_t{0});
+    if (all_times.mixes_units())
+      options.report->add_warning(fmt::format(
+          "{}: some times are seconds and others thousandths or less, so that the newest cannot be "
+          "told; write all in one unit",
+          sources.front().origin));
+  }
+  const std::size_t more = options.unknown_labels != nullptr ? options.unknown_labels->size() : 0;
+  const auto labels = items.label_count() + static_cast<std::uint32_t>(more);
+  return {items.feature_count(), labels, items.feature_count(), labels};
+}
+
+}  // namespace slide

@@ -1,0 +1,277 @@
+#include "datasets/formats/log_layout.h"
+#include "datasets/text/column_look.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "datasets/formats/log_decision.h"
+#include "datasets/formats/log_look.h"
+#include "datasets/formats/log_survey.h"
+#include "datasets/rows/line_chunks.h"
+#include "datasets/rows/row_parser.h"
+#include "engine/base/error.h"
+#include "engine/base/foreign_text.h"
+#include "engine/base/parallel.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::size_t kLookBytes = std::size_t{1} << 16;  // that a first look goes through
+
+using Names = std::vector<std::string>;
+
+// The first line that is not blank, and where it begins and ends.
+struct FirstLine {
+  std::string_view line;
+  std::size_t begin = 0, end = 0;
+};
+
+FirstLine first_line(std::string_view text) {
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t begin = text.size() - rest.size();
+    const std::string_view line = take_line(rest);
+    if (!is_blank_line(line)) return {line, begin, text.size() - rest.size()};
+  }
+  return {{}, text.size(), text.size()};
+}
+
+Names names_in(std::string_view line, Separator separator) {
+  std::vector<std::string_view> fields;
+  UnquotedNames unquoted;
+  try {
+    cut_fields(line, separator, fields, unquoted);
+  } catch (const RowFault&) {
+    return {};
+  }
+  return {fields.begin(), fields.end()};
+}
+
+const std::string& wanted_of(const LogOptions& log, LogRole role) {
+  const std::string* const wanted[] = {&log.user, &log.item, &log.weight, &log.time};
+  return *wanted[static_cast<std::size_t>(role)];
+}
+
+// A column by its number from 1.
+std::optional<std::size_t> place_in(const std::string& wanted) {
+  std::size_t number = 0;
+  const auto [stop, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
+  if (error != std::errc() || stop != wanted.data() + wanted.size() || number == 0) return std::nullopt;
+  return number - 1;
+}
+
+bool is_name(const std::string& wanted) {
+  return !wanted.empty() && wanted != LogOptions::kNoColumn && !place_in(wanted);
+}
+
+bool has_names(const LogOptions& log) {
+  return is_name(log.user) || is_name(log.item) || is_name(log.weight) || is_name(log.time);
+}
+
+bool names_columns(const LogOptions& log) {
+  return !log.user.empty() || !log.item.empty() || !log.weight.empty() || !log.time.empty();
+}
+
+// Returns the column that option `log` names for this role, else one with a usual name; nothing without
+// either.
+std::optional<std::size_t> column_of(const Names& names, const LogOptions& log, LogRole role) {
+  const std::string& wanted = wanted_of(log, role);
+  if (wanted == LogOptions::kNoColumn || (role == LogRole::kTime && log.in_order)) return std::nullopt;
+  if (wanted.empty()) return find_role(names, role);
+  const auto found = std::ranges::find(names, wanted);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  const std::optional<std::size_t> place = place_in(wanted);
+  return place && *place < names.size() ? place : std::nullopt;
+}
+
+// Whether all column names in the options occur in `names`.
+bool has_wanted(const Names& names, const LogOptions& log) {
+  for (std::size_t r = 0; r < kLogRoles; ++r) {
+    const auto role = static_cast<LogRole>(r);
+    if (is_name(wanted_of(log, role)) && !column_of(names, log, role)) return false;
+  }
+  return true;
+}
+
+std::optional<LogLayout> layout_of_names(const Names& names, const LogOptions& log) {
+  if (names.size() < 2 || !has_wanted(names, log)) return std::nullopt;
+  const auto user = column_of(names, log, LogRole::kUser), item = column_of(names, log, LogRole::kItem);
+  if (!user || !item || *user == *item) return std::nullopt;
+  const bool known = has_names(log) || (find_role(names, LogRole::kUser) && find_role(names, LogRole::kItem));
+  if (!known) return std::nullopt;
+  LogLayout layout;
+  layout.form = TextForm::kItemPairs;
+  layout.fields = names.size();
+  layout.columns = {*user, *item, column_of(names, log, LogRole::kWeight),
+                    column_of(names, log, LogRole::kTime)};
+  return layout;
+}
+
+// A first line that names a user and no item, as of a list, or one that `columns` cannot mean.
+bool is_other_head(std::string_view line, const LogOptions& log) {
+  std::string blanks(line);  // between the fields, whatever parts them
+  std::ranges::replace_if(
+      blanks, [](char c) { return c == ';' || c == '|'; }, ' ');
+  std::string_view rest = blanks;
+  std::string first(take_field(rest));
+  std::erase(first, '"');
+  const bool has_digit = std::ranges::any_of(first, [](char c) { return c >= '0' && c <= '9'; });
+  const std::string_view second = take_field(rest);
+  const bool names_user = first.starts_with("user") || first.starts_with("User") ||
+                          first.starts_with("USER") ||
+                          ((first.ends_with("id") || first.ends_with("Id") || first.ends_with("ID")) &&
+                           find_role({first}, LogRole::kUser));
+  if (!has_digit && names_user && !second.empty()) return true;
+  if (!names_columns(log)) return false;
+  for (const Separator separator : kStrictSeparators) {
+    const Names names = names_in(line, separator);
+    if (names.size() < 2) continue;
+    const auto weight = column_of(names, log, LogRole::kWeight), time = column_of(names, log, LogRole::kTime);
+    return (!log.weight.empty() && weight && !names[*weight].empty() && !weight_in_field(names[*weight])) ||
+           (!log.time.empty() && time && !names[*time].empty() && !time_in_field(names[*time]));
+  }
+  return false;
+}
+
+[[noreturn]] void fail_columns(const TextSource& source, const LogOptions& log) {
+  const FirstLine first = first_line(source.text);
+  Names names;
+  for (const Separator separator : kStrictSeparators) {
+    if (names.size() < 2) names = names_in(first.line, separator);
+  }
+  for (std::size_t r = 0; r < kLogRoles; ++r) {
+    const auto role = static_cast<LogRole>(r);
+    const std::string& wanted = wanted_of(log, role);
+    if (!is_name(wanted) || std::ranges::find(names, wanted) != names.end()) continue;
+    fail_input("{}:1:1: there is no column '{}', which {} names; the columns are {}", source.origin, wanted,
+               key_of(role), shown_part(fmt::format("{}", fmt::join(names, ", "))));
+  }
+  fail_input(
+      "{}:1:1: the first line names no columns of users and items; set data.user and data.item to two "
+      "of {}",
+      source.origin, shown_part(fmt::format("{}", fmt::join(names, ", "))));
+}
+
+// Warns of columns with names but without a role, where no column is the weight: one of them may be it.
+void warn_unread(const TextSource& source, const LogLayout& layout, const LogOptions& log,
+                 std::vector<std::string>& warnings) {
+  if (layout.columns.weight || names_columns(log)) return;
+  Names unread;
+  const Names names = names_in(first_line(source.text).line, layout.separator);
+  for (std::size_t column = 0; column < names.size(); ++column) {
+    const PairColumns& read = layout.columns;
+    if (column != read.user && column != read.item && column != read.time && !names_index(names[column]))
+      unread.push_back(names[column]);
+  }
+  if (unread.empty()) return;
+  warnings.push_back(fmt::format(
+      "{}: the column{} {} {} not read and every line weighs 1; name the weights by data.weight, or say "
+      "data.weight=none",
+      source.origin, unread.size() > 1 ? "s" : "", shown_part(fmt::format("{}", fmt::join(unread, ", "))),
+      unread.size() > 1 ? "are" : "is"));
+}
+
+// The common layout of all parts without a header line, by statistics of their lines.
+LogLayout layout_of_lines(std::span<const TextSource> bodies, const ReadOptions& options,
+                          const std::optional<KnownLog>& known, std::size_t chunk_bytes,
+                          std::vector<std::string>& warnings) {
+  const int threads = resolve_threads(options.threads);
+  std::vector<TextSource> heads;
+  std::size_t bytes = 0;
+  for (const TextSource& body : bodies) {
+    if (bytes >= kLookBytes) break;
+    const std::size_t some =
+        body.text.size() <= kLookBytes ? body.text.size() : body.text.rfind('\n', kLookBytes);
+    heads.push_back({body.text.substr(0, some), body.origin, nullptr});
+    bytes += heads.back().text.size();
+  }
+  Separator separator = separator_of(survey(heads, Separator::kBlanks, 1, kLookBytes));
+  LogFacts facts = survey(bodies, separator, threads, chunk_bytes);
+  if (const Separator found = separator_of(facts); found != separator) {
+    separator = found;
+    facts = survey(bodies, separator, threads, chunk_bytes);
+  }
+  return decide_layout({bodies, options.log, known, separator, facts}, warnings);
+}
+
+TextSource behind(const TextSource& source, std::size_t bytes) {
+  return {source.text.substr(bytes), source.origin, source.file};
+}
+
+}  // namespace
+
+bool LogLayouts::has_times() const {
+  return std::ranges::any_of(parts, [](const LogLayout& part) { return part.columns.time.has_value(); });
+}
+
+std::optional<LogLayout> layout_of_head(std::string_view text, const LogOptions& options) {
+  if (options.form == LogForm::kLists) return std::nullopt;
+  const FirstLine first = first_line(text);
+  for (std::size_t s = 0; s < kSeparators; ++s) {
+    const auto separator = static_cast<Separator>(s);
+    std::optional<LogLayout> layout = layout_of_names(names_in(first.line, separator), options);
+    if (!layout) continue;
+    layout->separator = separator;
+    layout->head_bytes = first.end;
+    return layout;
+  }
+  return std::nullopt;
+}
+
+bool has_log_head(std::string_view text) {
+  const std::optional<LogLayout> layout = layout_of_head(text, {});
+  if (!layout) return false;
+  const Names names = names_in(first_line(text).line, layout->separator);
+  const auto known = 2 + std::ranges::count_if(names, names_index) + (layout->columns.weight ? 1 : 0) +
+                     (layout->columns.time ? 1 : 0);
+  return std::cmp_equal(known, names.size());
+}
+
+LogLayouts find_log_layouts(std::span<const TextSource> sources, const ReadOptions& options,
+                            std::optional<KnownLog> known, std::size_t chunk_bytes) {
+  LogLayouts found;
+  for (const TextSource& source : sources) refuse_foreign_log(source);
+  std::vector<std::optional<LogLayout>> heads;
+  const LogLayout* named = nullptr;
+  for (const TextSource& source : sources) heads.push_back(layout_of_head(source.text, options.log));
+  for (std::size_t part = 0; part < heads.size(); ++part) {
+    if (!heads[part] || named != nullptr) continue;
+    named = &*heads[part];
+    warn_unread(sources[part], *named, options.log, found.warnings);
+  }
+  if (named == nullptr && has_names(options.log) && !known) fail_columns(sources.front(), options.log);
+  std::vector<TextSource> bodies;
+  for (std::size_t part = 0; part < heads.size(); ++part) {
+    const FirstLine first = first_line(sources[part].text);
+    const bool skipped = named == nullptr && is_other_head(first.line, options.log);
+    bodies.push_back(behind(sources[part], heads[part] ? heads[part]->head_bytes
+                                           : skipped   ? first.end
+                                                       : first.begin));
+  }
+  ReadOptions of_lines = options;
+  if (has_names(options.log)) of_lines.log = {options.log.form, "", "", "", "", options.log.in_order, false};
+  const LogLayout plain =
+      named != nullptr ? *named : layout_of_lines(bodies, of_lines, known, chunk_bytes, found.warnings);
+  for (std::size_t part = 0; part < heads.size(); ++part) {
+    found.parts.push_back(heads[part].value_or(plain));
+    found.parts.back().head_bytes = sources[part].text.size() - bodies[part].text.size();
+  }
+  const std::string_view head = sources.front().text.substr(0, found.parts.front().head_bytes);
+  std::string joined = log_names_warning(bodies.front(), found.parts.front(),
+                                         static_cast<std::size_t>(std::ranges::count(head, '\n')));
+  if (!joined.empty()) found.warnings.push_back(std::move(joined));
+  for (std::size_t part = 0; part < heads.size(); ++part) {
+    std::string again;
+    if (heads[part]) again = second_head_warning(sources[part], found.parts[part].head_bytes);
+    if (again.empty()) continue;
+    found.warnings.push_back(std::move(again));
+    break;
+  }
+  return found;
+}
+
+}  // namespace slide

@@ -1,0 +1,169 @@
+#include "datasets/formats/npz.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "datasets/formats/npz_matrix.h"
+#include "datasets/rows/read_report.h"
+#include "datasets/rows/row_parser.h"
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::size_t kRowsAtOnce = 4096;  // rows per task
+
+void keep_nonzero(NpzMatrix& m) {
+  std::size_t used = 0, begin = 0;
+  for (std::size_t r = 0; r < m.rows; ++r) {
+    const std::size_t end = m.ends[r + 1];
+    for (std::size_t i = begin; i < end; ++i) {
+      if (m.values[i] != 0) m.ids[used++] = m.ids[i];
+    }
+    begin = end;
+    m.ends[r + 1] = used;
+  }
+  m.ids.resize(used);
+}
+
+void check_limit(const NamedBytes& file, const NpzMatrix& m, std::uint32_t limit, const char* what) {
+  const auto largest = std::max_element(m.ids.begin(), m.ids.end());
+  if (limit == 0 || largest == m.ids.end() || *largest < limit) return;
+  fail_input("{}: {} {} is out of range; ids must be below {}: correct the id or the number of {}s",
+             file.path, what, *largest, limit, what);
+}
+
+// Leaves out columns from `limit` on; returns how many entries there were.
+std::uint64_t keep_below(NpzMatrix& m, std::uint64_t limit) {
+  std::size_t used = 0, begin = 0;
+  for (std::size_t r = 0; r < m.rows; ++r) {
+    const std::size_t end = m.ends[r + 1];
+    for (std::size_t i = begin; i < end; ++i) {
+      if (m.ids[i] >= limit) continue;
+      m.ids[used] = m.ids[i];
+      m.values[used++] = m.values[i];
+    }
+    begin = end;
+    m.ends[r + 1] = used;
+  }
+  const std::uint64_t left_out = m.ids.size() - used;
+  m.ids.resize(used);
+  m.values.resize(used);
+  m.columns = std::min(m.columns, limit);
+  return left_out;
+}
+
+// The rows [first, last) of a pair.
+struct RowRange {
+  std::size_t first = 0, last = 0;
+};
+
+void store_rows(const NpzMatrix& x, const NpzMatrix& y, const RowRange& rows, bool normalize, CsrSink& sink,
+                int thread) {
+  const CsrCounts before = {rows.first, x.ends[rows.first], y.ends[rows.first]};
+  const CsrCounts count = {rows.last - rows.first, x.ends[rows.last] - before.features,
+                           y.ends[rows.last] - before.labels};
+  const CsrRoom room = sink.open(before, count, thread);
+  for (std::size_t i = 0; i < count.features; ++i) {
+    room.feature_ids[i] = static_cast<std::uint32_t>(x.ids[before.features + i]);
+    room.feature_values[i] = x.values[before.features + i];
+  }
+  for (std::size_t i = 0; i < count.labels; ++i) {
+    room.label_ids[i] = static_cast<std::uint32_t>(y.ids[before.labels + i]);
+  }
+  for (std::size_t row = rows.first; row < rows.last; ++row) {
+    room.feature_ends[row - rows.first] = x.ends[row + 1];
+    room.label_ends[row - rows.first] = y.ends[row + 1];
+    if (!normalize) continue;
+    scale_to_unit_length(room.feature_values + (x.ends[row] - before.features),
+                         x.ends[row + 1] - x.ends[row]);
+  }
+  sink.close(thread);
+}
+
+std::uint64_t bound_of(const NpzMatrix& m) {
+  return m.ids.empty() ? 0 : *std::max_element(m.ids.begin(), m.ids.end()) + 1;
+}
+
+}  // namespace
+
+bool is_npz(std::string_view bytes) {
+  return bytes.starts_with("PK\x03\x04");
+}
+
+bool is_npz_pair(const std::string& path) {
+  const std::size_t comma = path.find(".npz,");
+  return comma != std::string::npos && path.ends_with(".npz");
+}
+
+NpzPaths npz_paths(const std::string& path) {
+  if (is_npz_pair(path)) {
+    const std::size_t comma = path.find(".npz,") + 4;
+    return {path.substr(0, comma), path.substr(comma + 1)};
+  }
+  const std::size_t name = path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1;
+  if (name >= path.size() || path[name] != 'X') {
+    fail_input(
+        "{}: features and labels are two files; call them X....npz and Y....npz, or name both: "
+        "FEATURES.npz,LABELS.npz",
+        path);
+  }
+  std::string labels = path;
+  labels[name] = 'Y';
+  return {path, labels};
+}
+
+CsrSizes parse_npz(const NamedBytes& features, const NamedBytes& labels, const ReadOptions& options,
+                   CsrSink& sink) {
+  NpzMatrix x = read_npz_matrix(features);
+  NpzMatrix y = labels.path.empty() ? NpzMatrix{x.rows, 0, std::vector<std::uint64_t>(x.rows + 1), {}, {}}
+                                    : read_npz_matrix(labels);
+  if (x.rows != y.rows) {
+    fail_input("{}: {} rows of labels, but {} has {} rows of features; they must be of the same samples",
+               labels.path, y.rows, features.path, x.rows);
+  }
+  if (x.rows == 0) fail_input("{}: the matrix has no rows; check the path of the data", features.path);
+  keep_nonzero(y);
+  if (options.leave_out_features && options.feature_limit != 0 && x.columns > options.feature_limit) {
+    const std::uint64_t left_out = keep_below(x, options.feature_limit);
+    if (options.report != nullptr) options.report->unknown_features = left_out;
+  }
+  check_limit(features, x, options.feature_limit, "feature");
+  check_limit(labels, y, options.label_limit, "label");
+  const int threads = resolve_threads(options.threads);
+  sink.start({x.rows, x.ids.size(), y.ids.size()}, threads);
+  parallel_for((x.rows + kRowsAtOnce - 1) / kRowsAtOnce, threads, [&](std::size_t task, int thread) {
+    const std::size_t first = task * kRowsAtOnce;
+    store_rows(x, y, {first, std::min<std::size_t>(first + kRowsAtOnce, x.rows)}, options.normalize, sink,
+               thread);
+  });
+  return {x.columns, y.columns, bound_of(x), bound_of(y)};
+}
+
+void write_npz(const Dataset& data, const NpzPaths& paths) {
+  AtomicFile features(paths.features, FileUse::kAnyOrder), labels(paths.labels, FileUse::kAnyOrder);
+  NpzEntries entries;
+  entries.ids.reserve(data.feature_entries());
+  entries.values.reserve(data.feature_entries());
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const SparseRow row = data.features(i);
+    entries.ids.insert(entries.ids.end(), row.ids.begin(), row.ids.end());
+    entries.values.insert(entries.values.end(), row.values.begin(), row.values.end());
+    entries.ends.push_back(entries.ids.size());
+  }
+  write_npz_matrix(features, std::move(entries), data.feature_count());
+  entries = {};
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const auto row = data.labels(i);
+    entries.ids.insert(entries.ids.end(), row.begin(), row.end());
+    entries.ends.push_back(entries.ids.size());
+  }
+  entries.values.assign(entries.ids.size(), 1.0F);
+  write_npz_matrix(labels, std::move(entries), data.label_count());
+  AtomicFile::finish(features, labels);
+}
+
+}  // namespace slide

@@ -1,0 +1,192 @@
+#include "datasets/formats/npz_matrix.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "datasets/formats/npy.h"
+#include "datasets/formats/npy_text.h"
+#include "datasets/formats/zip_archive.h"
+#include "datasets/rows/row_parser.h"
+#include "engine/base/byte_io.h"
+#include "engine/base/error.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::uint64_t kMaxColumnNameBytes = std::uint64_t{256} << 20;  // of the names of columns
+
+NpyArray read_array(const ZipReader& archive, const std::string& name) {
+  return NpyArray(archive.read(name + ".npy"), name, archive.path());
+}
+
+std::string format_of(const NpyArray& array) {
+  std::string text;  // stored as bytes, or as four-byte code points
+  for (const char c : array.items()) {
+    if (c != '\0') text += c;
+  }
+  return text;
+}
+
+void check_matrix(const NpzMatrix& m, const std::string& path) {
+  if (m.columns >= kIdLimit || m.rows >= kIdLimit) fail_npz(path, "the matrix is too large");
+  if (m.ends.size() != m.rows + 1 || m.ends.front() != 0 || m.ends.back() != m.ids.size() ||
+      !std::is_sorted(m.ends.begin(), m.ends.end())) {
+    fail_npz(path, "indptr does not fit the matrix");
+  }
+  if (m.values.size() != m.ids.size()) fail_npz(path, "data and indices have different sizes");
+  for (std::size_t row = 0; row < m.rows; ++row) {
+    for (std::size_t i = m.ends[row]; i < m.ends[row + 1]; ++i) {
+      if (m.ids[i] >= m.columns) {
+        fail_npz(path, fmt::format("row {} has column {}, but there are {}", row,
+                                   static_cast<std::int64_t>(m.ids[i]), m.columns));
+      }
+      if (!std::isfinite(m.values[i]))
+        fail_npz(path, fmt::format("row {} has a value that is no finite float", row));
+    }
+  }
+}
+
+struct MatrixEntry {
+  std::uint64_t column;
+  float value;
+  std::uint64_t rank;  // 0 without ranks
+};
+
+// Adds up entries of one column, given in stored order. Throws InputError where a float cannot hold the sum.
+float sum_of(std::span<const MatrixEntry> entries, std::size_t row, const std::string& path) {
+  float sum = entries.front().value;
+  for (const MatrixEntry& entry : entries.subspan(1)) {
+    sum += entry.value;
+    if (!std::isfinite(sum)) {
+      fail_npz(path, fmt::format("row {}: the values of column {} sum to more than a float holds", row,
+                                 entry.column));
+    }
+  }
+  return sum;
+}
+
+// Sorts the columns of each row, and sums duplicates in stored order; `ranks`: of scores, where duplicates
+// are an error, else nullptr.
+void make_canonical(NpzMatrix& m, const std::string& path, std::vector<std::uint64_t>* ranks) {
+  std::size_t used = 0, begin = 0;
+  std::vector<MatrixEntry> row;
+  const bool ranked = ranks != nullptr && !ranks->empty();
+  for (std::size_t r = 0; r < m.rows; ++r) {
+    const std::size_t end = m.ends[r + 1];
+    row.clear();
+    for (std::size_t i = begin; i < end; ++i)
+      row.push_back({m.ids[i], m.values[i], ranked ? (*ranks)[i] : 0});
+    begin = end;
+    std::ranges::stable_sort(row, {}, &MatrixEntry::column);
+    for (std::size_t i = 0, same = 0; i < row.size(); i = same) {
+      while (same < row.size() && row[same].column == row[i].column) ++same;
+      if (same > i + 1 && ranks != nullptr)
+        fail_npz(path, fmt::format("row {} has column {} twice: use .sum_duplicates()", r, row[i].column));
+      m.ids[used] = row[i].column;
+      if (ranked) (*ranks)[used] = row[i].rank;
+      m.values[used++] = sum_of(std::span(row).subspan(i, same - i), r, path);
+    }
+    m.ends[r + 1] = used;
+  }
+  m.ids.resize(used);
+  m.values.resize(used);
+}
+
+// The matrix as it is stored.
+NpzMatrix read_stored(const ZipReader& archive) {
+  const auto fail = [&](const std::string& what) { fail_npz(archive.path(), what); };
+  const std::string format = format_of(read_array(archive, "format"));
+  if (format != "csr") fail(fmt::format("the matrix is in the format '{}', not 'csr': use .tocsr()", format));
+  NpzMatrix m;
+  std::vector<std::uint64_t> shape;
+  if (!read_array(archive, "shape").whole_numbers(shape) || shape.size() != 2)
+    fail("shape is no pair of numbers");
+  m.rows = shape[0];
+  m.columns = shape[1];
+  if (!read_array(archive, "indptr").whole_numbers(m.ends) || m.ends.empty())
+    fail("indptr has no whole numbers");
+  if (!read_array(archive, "indices").whole_numbers(m.ids)) fail("indices has no whole numbers");
+  if (!read_array(archive, "data").numbers(m.values)) fail("data has no numbers");
+  check_matrix(m, archive.path());
+  return m;
+}
+
+// The names of rows or columns, one for each; none where there is no such member.
+std::vector<std::string> read_names(const ZipReader& archive, const std::string& member,
+                                    std::uint64_t wanted) {
+  if (!archive.has(member + ".npy")) return {};
+  const NpyName name = {archive.path(), member, "save names as numpy.array(names, dtype=str)"};
+  std::vector<std::string> names = read_npy_texts(archive.read(member + ".npy"), name);
+  if (names.size() != wanted)
+    name.fail(fmt::format("{} has {} names for {}; give one for each", member, names.size(), wanted));
+  return names;
+}
+
+// A member with a one-dimensional array.
+template <class T>
+ZipMember list_member(const std::string& name, std::string_view type, const std::vector<T>& values) {
+  return {name + ".npy", npy_bytes(type, fmt::format("({},)", values.size()), bytes_of(values))};
+}
+
+// 32-bit integers where possible: SciPy requires indices and indptr of equal type.
+template <class T>
+ZipMember index_member(const std::string& name, bool wide, const std::vector<T>& values) {
+  if (wide) return list_member(name, "<i8", std::vector<std::int64_t>(values.begin(), values.end()));
+  std::vector<std::int32_t> copy(values.size());
+  std::transform(values.begin(), values.end(), copy.begin(),
+                 [](T value) { return static_cast<std::int32_t>(value); });
+  return list_member(name, "<i4", copy);
+}
+
+}  // namespace
+
+NpzMatrix read_npz_matrix(const NamedBytes& file) {
+  NpzMatrix matrix = read_stored(ZipReader(file));
+  make_canonical(matrix, file.path, nullptr);
+  return matrix;
+}
+
+NpzScores read_npz_scores(const NamedBytes& file) {
+  const ZipReader archive(file);
+  NpzScores scores;
+  scores.matrix = read_stored(archive);
+  scores.users = read_names(archive, "users", scores.matrix.rows);
+  scores.labels = read_names(archive, "labels", scores.matrix.columns);
+  if (archive.has("ranks.npy")) {
+    if (!read_array(archive, "ranks").whole_numbers(scores.ranks) ||
+        scores.ranks.size() != scores.matrix.ids.size()) {
+      fail_npz(file.path, "ranks has no whole number for each score");
+    }
+  }
+  make_canonical(scores.matrix, file.path, &scores.ranks);
+  return scores;
+}
+
+void write_npz_matrix(const std::string& path, NpzEntries entries, std::uint32_t columns) {
+  AtomicFile file(path, FileUse::kAnyOrder);
+  write_npz_matrix(file, std::move(entries), columns);
+  file.finish();
+}
+
+void write_npz_matrix(AtomicFile& file, NpzEntries entries, std::uint32_t columns) {
+  const bool wide = entries.ids.size() > std::numeric_limits<std::int32_t>::max() ||
+                    columns > std::numeric_limits<std::int32_t>::max();
+  const std::int64_t shape[] = {static_cast<std::int64_t>(entries.ends.size() - 1), columns};
+  std::vector<ZipMember> members;
+  members.push_back(index_member("indices", wide, std::exchange(entries.ids, {})));
+  members.push_back(index_member("indptr", wide, std::exchange(entries.ends, {})));
+  members.push_back({"format.npy", npy_bytes("|S3", "()", "csr")});
+  members.push_back({"shape.npy", npy_bytes("<i8", "(2,)", bytes_of(shape))});
+  members.push_back(list_member("data", "<f4", std::exchange(entries.values, {})));
+  if (!entries.ranks.empty()) members.push_back(index_member("ranks", false, entries.ranks));
+  if (!entries.users.empty()) members.push_back({"users.npy", npy_text_bytes(entries.users)});
+  if (!entries.labels.empty() && npy_text_size(entries.labels) <= kMaxColumnNameBytes)
+    members.push_back({"labels.npy", npy_text_bytes(entries.labels)});
+  write_zip(file, members);
+}
+
+}  // namespace slide

@@ -1,0 +1,216 @@
+#include "datasets/rows/file_bytes.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <thread>
+
+#include "datasets/rows/data_parts.h"
+#include "datasets/rows/labelled_line.h"
+#include "datasets/rows/text_encoding.h"
+#include "datasets/rows/unpack.h"
+#include "engine/base/atomic_file.h"
+#include "engine/base/descriptor.h"
+#include "engine/base/error.h"
+#include "engine/base/free_memory.h"
+#include "engine/base/parallel.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::size_t kReadBytes = std::size_t{1} << 22;    // bytes per read of a file
+constexpr std::size_t kStreamBytes = std::size_t{1} << 20;  // min bytes per read of a pipe
+constexpr std::chrono::seconds kAwaitWriter(5);             // for the first one of a pipe
+
+// Whether it is a device other than a terminal and /dev/null, such as /dev/zero.
+bool is_endless(int descriptor, const struct stat& status) {
+  const dev_t null = makedev(1, 3);
+  return S_ISBLK(status.st_mode) ||
+         (S_ISCHR(status.st_mode) && status.st_rdev != null && isatty(descriptor) == 0);
+}
+
+// Whether a program has a pipe open for writing, or has written into it.
+bool has_writer(int pipe) {
+  int copy[2] = {-1, -1};
+  if (pipe2(copy, O_CLOEXEC) != 0) return true;
+  const Descriptor out(copy[0]), in(copy[1]);
+  const ssize_t waiting = tee(pipe, in.get(), 1, SPLICE_F_NONBLOCK);  // takes nothing
+  return waiting > 0 || (waiting < 0 && errno == EAGAIN);
+}
+
+// A named pipe without a writer would be waited for without end; those of a shell have theirs from the start.
+void await_writer(int pipe, const std::string& path) {
+  struct statfs system {};
+  if (fstatfs(pipe, &system) == 0 && system.f_type == PIPEFS_MAGIC) return;
+  const auto end = std::chrono::steady_clock::now() + kAwaitWriter;
+  while (!has_writer(pipe)) {
+    if (std::chrono::steady_clock::now() > end)
+      fail_input("{}: this is a pipe that no program writes into; start the writer first, or name a file",
+                 path);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+Descriptor open_for_reading(const std::string& path) {
+  struct stat named {};
+  const bool is_pipe = stat(path.c_str(), &named) == 0 && S_ISFIFO(named.st_mode);
+  Descriptor descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | (is_pipe ? O_NONBLOCK : 0)));
+  if (descriptor.is_open() && is_endless(descriptor.get(), named))
+    fail_input("{}: this is a device, which may have no end; name a file", path);
+  if (descriptor.is_open() && is_pipe) {
+    await_writer(descriptor.get(), path);
+    fcntl(descriptor.get(), F_SETFL, 0);
+  }
+  if (descriptor.is_open()) return descriptor;
+  const int reason = errno;
+  if (reason == ENOENT)
+    fail_input("{}: no such file{}; check the path of the data", path,
+               is_pattern(path) ? ", and the pattern matches none" : "");
+  fail_input("{}: cannot be opened ({}); check the path and its permissions", path, std::strerror(reason));
+}
+
+struct stat status_of(int descriptor, const std::string& path) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0) fail_input("{}: cannot be read ({})", path, std::strerror(errno));
+  return status;
+}
+
+// Whether memory has room for `bytes` bytes, and as many again for the data made from them.
+bool fits(std::size_t bytes) {
+  if (double(bytes) <= kLittleMemory) return true;
+  const std::optional<double> free = free_memory();
+  return !free || double(bytes) <= *free / 2;
+}
+
+[[noreturn]] void fail_read(const std::string& path) {
+  fail_input("{}: cannot be read ({}); check the file and its disk", path, std::strerror(errno));
+}
+
+// Reads up to `bytes` bytes of a stream; 0 at its end.
+std::size_t read_some(int descriptor, char* to, std::size_t bytes, const std::string& path) {
+  while (true) {
+    const ssize_t got = read(descriptor, to, bytes);
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR) fail_read(path);
+  }
+}
+
+[[noreturn]] void fail_changed(const std::string& path) {
+  fail_run("{}: it changed while it was read; start again when it is whole", path);
+}
+
+// Reads a regular file in parallel.
+AlignedArray<char> read_file(int descriptor, const struct stat& status, const std::string& path) {
+  AlignedArray<char> bytes(static_cast<std::size_t>(status.st_size));
+  parallel_for(
+      (bytes.size() + kReadBytes - 1) / kReadBytes, available_threads(), [&](std::size_t piece, int) {
+        const std::size_t begin = piece * kReadBytes, end = std::min(bytes.size(), begin + kReadBytes);
+        const ssize_t got = read_at(descriptor, bytes.data() + begin, end - begin, begin);
+        if (got < 0) fail_read(path);
+        if (static_cast<std::size_t>(got) < end - begin) fail_changed(path);
+      });
+  const struct stat after = status_of(descriptor, path);
+  if (after.st_size != status.st_size || after.st_mtim.tv_sec != status.st_mtim.tv_sec ||
+      after.st_mtim.tv_nsec != status.st_mtim.tv_nsec)
+    fail_changed(path);
+  return bytes;
+}
+
+// Reads a pipe or device to its end.
+std::string read_stream(int descriptor, const std::string& path) {
+  std::string buffer;
+  std::size_t used = 0;
+  while (true) {
+    if (buffer.size() - used < kStreamBytes) buffer.resize(std::max(2 * buffer.size(), 2 * kStreamBytes));
+    const std::size_t got = read_some(descriptor, buffer.data() + used, buffer.size() - used, path);
+    if (got == 0) break;
+    used += got;
+  }
+  buffer.resize(used);
+  return buffer;
+}
+
+}  // namespace
+
+FileBytes::FileBytes(const std::string& path, Way way) {
+  open_whole(path, way != kRead);
+  if (is_packed(text()) && way == kSpilled) {
+    unpack_to_disk(path);
+  } else if (is_packed(text())) {
+    streamed_ = unpack(text(), path);
+    mapped_ = {};
+    read_ = {};
+  }
+  refuse_foreign_text(path);
+}
+
+// No file that is read begins like an archive of these, or with the mark of UTF-16, but text that cannot be;
+// nor does text have lines of CR.
+void FileBytes::refuse_foreign_text(const std::string& path) const {
+  if (const auto packing = other_packing(text()))
+    fail_input("{}:1:1: this is packed by {}; unpack it, or pack it by gzip", path, *packing);
+  if (const auto wide = marked_wide_encoding(text()))
+    fail_input("{}:1:1: this is {}", path, in_wide_encoding(*wide));
+  if (has_lines_of_cr(text()))
+    fail_input(
+        "{}:1:1: its lines end in CR alone, and would be one; store it with line feeds (tr '\\r' '\\n')",
+        path);
+}
+
+std::string_view FileBytes::text() const {
+  return without_byte_order_mark(all());
+}
+
+std::string_view FileBytes::all() const {
+  if (mapped_.is_open()) return mapped_.bytes();
+  return read_.empty() ? std::string_view(streamed_) : std::string_view(read_.data(), read_.size());
+}
+
+void FileBytes::open_whole(const std::string& path, bool map) {
+  const Descriptor file = open_for_reading(path);
+  const struct stat status = status_of(file.get(), path);
+  if (S_ISDIR(status.st_mode)) fail_input("{}: is a folder; name a data file inside it", path);
+  const auto bytes = static_cast<std::size_t>(S_ISREG(status.st_mode) ? status.st_size : 0);
+  if (bytes > 0 && (map || !fits(bytes))) mapped_ = MappedFile(file.get(), bytes, path);
+  if (mapped_.is_open()) {
+    mapped_.advise(text(), MADV_WILLNEED);
+  } else if (bytes > 0) {
+    read_ = read_file(file.get(), status, path);
+  } else {
+    streamed_ = read_stream(file.get(), path);
+  }
+}
+
+void FileBytes::unpack_to_disk(const std::string& path) {
+  AtomicFile file(path + ".unpacked", FileUse::kOwn);
+  std::uint64_t bytes = 0;
+  const char* packed = text().data();
+  unpack(text(), path, [&](std::string_view piece, const char* input) {
+    file.write(piece);
+    bytes += piece.size();
+    let_go({packed, input});
+    packed = input;
+    return true;
+  });
+  streamed_.clear();
+  mapped_ = MappedFile(file.descriptor(), bytes, path);
+  if (bytes > 0 && !mapped_.is_open()) fail_run("{}: cannot be mapped into memory", path);
+}
+
+void FileBytes::let_go(std::string_view part) const noexcept {
+  mapped_.advise(part, MADV_DONTNEED);
+}
+
+}  // namespace slide

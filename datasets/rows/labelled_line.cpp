@@ -1,0 +1,153 @@
+#include "datasets/rows/labelled_line.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "datasets/rows/line_chunks.h"
+#include "datasets/rows/row_parser.h"
+#include "engine/base/foreign_text.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::string_view kBlanks = " \t\n";  // texts in memory may contain several lines
+
+bool is_between_words(char c) {
+  return kBlanks.find(c) != std::string_view::npos;
+}
+
+std::size_t column_of(std::string_view line, const char* at) {
+  return static_cast<std::size_t>(at - line.data()) + 1;
+}
+
+// Several blanks part labels as one does.
+bool is_blank(std::string_view separator) {
+  return separator.find_first_not_of(kBlanks) == std::string_view::npos;
+}
+
+void add_label(std::string_view line, Labels labels, std::string_view name, LabelledLine& result) {
+  if (labels == Labels::kRequired && has_control(name))
+    throw RowFault{column_of(line, name.data()), kControlInLabel};
+  if (!name.empty()) result.labels.push_back(name);
+}
+
+void split_table(std::string_view line, Labels labels, std::string_view separator, LabelledLine& result) {
+  const std::size_t tab = line.find('\t');
+  if (tab == std::string_view::npos) {
+    if (labels == Labels::kOptional) return;
+    throw RowFault{line.size() + 1, "no TAB between labels and text; write LABEL,LABEL<TAB>TEXT"};
+  }
+  std::string_view names = line.substr(0, tab);
+  if (labels == Labels::kOptional && names.find('\n') != std::string_view::npos) return;
+  result.text = line.substr(tab + 1);
+  if (trimmed(names).empty()) return;
+  while (true) {
+    const std::size_t end = std::min(names.find(separator), names.size());
+    const std::string_view name = trimmed(names.substr(0, end));
+    if (name.empty() && labels == Labels::kRequired && !is_blank(separator)) {
+      throw RowFault{column_of(line, names.data()),
+                     fmt::format("a label without a name; write LABEL{}LABEL<TAB>TEXT", separator)};
+    }
+    add_label(line, labels, name, result);
+    if (end == names.size()) return;
+    names.remove_prefix(end + separator.size());
+  }
+}
+
+// Labels at the start leave the text a view of the line; only labels after other text require a copy.
+void split_prefixed(std::string_view line, Labels labels, LabelledLine& result) {
+  bool copied = false;
+  for (std::size_t at = line.find(kLabelPrefix); at != std::string_view::npos;
+       at = line.find(kLabelPrefix, at + 1)) {
+    if (at > 0 && !is_between_words(line[at - 1])) continue;
+    const std::size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
+    const std::string_view name = line.substr(at + kLabelPrefix.size(), end - at - kLabelPrefix.size());
+    if (name.empty() && labels == Labels::kRequired) {
+      throw RowFault{at + 1, fmt::format("a label without a name; write {}NAME", kLabelPrefix)};
+    }
+    add_label(line, labels, name, result);
+    const auto text_at = static_cast<std::size_t>(result.text.data() - line.data());
+    if (!copied && trimmed(line.substr(text_at, at - text_at)).empty()) {
+      result.text = line.substr(end);
+      continue;
+    }
+    if (!copied) result.scratch.assign(line);
+    copied = true;
+    std::fill_n(result.scratch.begin() + static_cast<std::ptrdiff_t>(at), end - at, ' ');
+  }
+  if (copied) result.text = std::string_view(result.scratch).substr(column_of(line, result.text.data()) - 1);
+}
+
+}  // namespace
+
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_between_words(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_between_words(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+void split_labelled(std::string_view line, TextForm form, Labels labels, LabelledLine& result,
+                    std::string_view separator) {
+  result.labels.clear();
+  result.text = line;
+  if (form == TextForm::kTabs) {
+    split_table(line, labels, separator, result);
+  } else {
+    split_prefixed(line, labels, result);
+  }
+}
+
+void split_plain(std::string_view text, TextForm form, LabelledLine& result) {
+  const bool has_prefix = trimmed(text).starts_with(kLabelPrefix);
+  split_labelled(text, has_prefix ? TextForm::kFastText : form, Labels::kOptional, result);
+}
+
+namespace {
+
+// Whether a token is `id:value`, with a number or its beginning.
+bool is_feature(std::string_view token) {
+  const std::size_t colon = token.find(':');
+  if (colon == 0 || colon == std::string_view::npos || colon + 1 == token.size()) return false;
+  return token.substr(0, colon).find_first_not_of("0123456789") == std::string_view::npos &&
+         token.substr(colon + 1).find_first_not_of("0123456789.eE+-") == std::string_view::npos;
+}
+
+}  // namespace
+
+bool looks_like_features(std::string_view line) {
+  line = without_byte_order_mark(line);
+  constexpr std::string_view kGaps = " \t\r";
+  std::size_t features = 0;
+  for (bool first = true;; first = false) {
+    const std::size_t begin = line.find_first_not_of(kGaps);
+    if (begin == std::string_view::npos) return features > 0;
+    const std::size_t end = std::min(line.find_first_of(kGaps, begin), line.size());
+    const std::string_view token = line.substr(begin, end - begin);
+    line.remove_prefix(end);
+    if (is_feature(token)) {
+      ++features;
+    } else if (!first || begin > 0 || token.find_first_not_of("0123456789,+-.") != std::string_view::npos) {
+      return false;
+    }
+  }
+}
+
+std::optional<TextForm> find_text_form(std::string_view text) {
+  text = without_byte_order_mark(text);
+  std::string_view line;
+  while (!text.empty() && is_blank_line(line)) line = take_line(text);
+  if (trimmed(line).starts_with(kLabelPrefix)) return TextForm::kFastText;
+  if (line.find('\0') != std::string_view::npos) return std::nullopt;
+  const std::size_t tab = line.find('\t');
+  if (tab == std::string_view::npos || looks_like_features(line)) return std::nullopt;
+  return TextForm::kTabs;
+}
+
+}  // namespace slide

@@ -1,0 +1,72 @@
+// Parser of one line of labelled text. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/rows/json_record.h"
+
+namespace slide {
+
+// What is wrong with a label that has_control().
+inline constexpr const char* kControlInLabel =
+    "a label with a line break, TAB or other control character in its name; write it without";
+
+// Form of labels in a line, or of items in an interaction log; values are stored in models.
+enum class TextForm : std::uint32_t {
+  kFastText,   // tokens __label__NAME anywhere
+  kTabs,       // NAME,NAME,... before the first tab
+  kItemLists,  // user item item ...
+  kItemPairs,  // user item [weight [time]]
+};
+
+// Whether it is the form of an interaction log (interaction_lines.h).
+inline bool has_items(TextForm form) {
+  return form == TextForm::kItemLists || form == TextForm::kItemPairs;
+}
+
+inline constexpr std::string_view kLabelPrefix = "__label__";
+
+// The text without a UTF-8 byte order mark.
+std::string_view without_byte_order_mark(std::string_view text);
+
+// The text without surrounding blanks.
+std::string_view trimmed(std::string_view text);
+
+// A parsed line: views of the line or of `scratch`; reused for every line.
+struct LabelledLine {
+  std::vector<std::string_view> labels;
+  std::string_view text;
+  std::string scratch;
+  float weight = 1;              // of the sample; other than 1 only in tables
+  std::string_view group, time;  // of the sample, in tables with such columns
+  // For records of a table (table.h):
+  std::vector<std::string_view> fields;
+  std::string unquoted;
+  JsonRecord object;
+};
+
+// kRequired: a line of a table needs a tab, and labels need names. kOptional: a line may be text only, and
+// empty label names are ignored.
+enum class Labels { kRequired, kOptional };
+
+// Takes `line`, without its end, apart. `separator`: of labels before a TAB. Throws RowFault, but not with
+// Labels::kOptional.
+void split_labelled(std::string_view line, TextForm form, Labels labels, LabelledLine& result,
+                    std::string_view separator = ",");
+
+// Parses text for prediction by a model whose training text had `form`: optional labels are removed,
+// __label__NAME always, and for tables the part before a tab in the first line.
+void split_plain(std::string_view text, TextForm form, LabelledLine& result);
+
+// Whether a line is certainly XMC or libsvm text: optional labels, then only features `id:value`.
+bool looks_like_features(std::string_view line);
+
+// Form of labelled text, from its first nonblank line; nullopt where that has neither kind of labels, or is
+// libsvm.
+std::optional<TextForm> find_text_form(std::string_view text);
+
+}  // namespace slide

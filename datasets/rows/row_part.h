@@ -1,0 +1,23 @@
+// Samples for prediction from a part of a text. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "datasets/rows/dataset.h"
+
+namespace slide {
+
+// Rows of some lines.
+struct RowPart {
+  Dataset rows;
+  std::vector<std::uint64_t> bad = {};   // malformed rows, ascending; they are empty
+  std::vector<std::string> faults = {};  // "FILE:LINE:COLUMN: what" for the first ReadReport::kShown of them
+  std::uint64_t unknown_features = 0;    // of data with features: those left out
+  std::vector<std::string> warnings = {};           // as in ReadReport
+  std::shared_ptr<const LogUsers> users = nullptr;  // of interactions: whose rows they are
+};
+
+}  // namespace slide

@@ -1,0 +1,214 @@
+#include "datasets/sidecar/sample_keys.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+
+#include "datasets/formats/log_columns.h"
+#include "datasets/formats/log_form.h"
+#include "datasets/rows/data_parts.h"
+#include "datasets/rows/file_bytes.h"
+#include "datasets/rows/labelled_line.h"
+#include "datasets/rows/sample_lines.h"
+#include "datasets/text/labelled_chunks.h"
+#include "datasets/text/table.h"
+#include "engine/base/error.h"
+#include "engine/base/foreign_text.h"
+#include "engine/base/parallel.h"
+
+namespace slide {
+
+namespace {
+
+// Numbers values in order of first occurrence.
+class KeyNumbers {
+ public:
+  void add(std::string_view value) {
+    const auto [at, is_new] =
+        numbers_.try_emplace(std::string(value), static_cast<std::uint32_t>(numbers_.size()));
+    if (is_new) values_.distinct.emplace_back(value);
+    values_.ids.push_back(at->second);
+  }
+  KeyValues take() { return std::move(values_); }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  KeyValues values_;
+};
+
+// Parses the whole text as a number.
+std::optional<double> number_in_text(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number)) return {};
+  return number;
+}
+
+// Keys of the samples of a chunk, consecutively.
+struct ChunkKeys {
+  std::vector<std::string> group, time;
+};
+
+// Adds the values of one table.
+void add_table_keys(const std::string& path, const ReadOptions& options, KeyNumbers& group,
+                    KeyNumbers& time) {
+  const TableColumns& columns = options.columns;
+  const FileBytes file(path);
+  const std::string_view text = without_byte_order_mark(file.text());
+  const std::optional<DataFormat> format =
+      options.format == DataFormat::kAuto ? detect_table(text, columns) : options.format;
+  if (!format || !is_table(*format)) {
+    const bool is_group = !columns.group.empty();
+    fail_input("{}: {} = {} names a column, but this is no table; leave data.text out, and name a file", path,
+               (is_group ? kGroupKey : kTimeKey).key, is_group ? columns.group : columns.time);
+  }
+  const TextSource source{text, path};
+  const Table table(source.text, path, *format, columns, Labels::kRequired);
+  const TextSource rest = behind_head(source, table);
+  LineRules rules;
+  rules.skip_bad = options.skip_bad;
+  rules.table = &table;
+  rules.lines_before = table.head_lines();
+  LabelledChunks chunks(rest, rules, kDefaultChunkBytes);
+  std::vector<ChunkKeys> found(chunks.size());
+  std::vector<LabelledLine> lines(chunks.size());
+  parallel_for(chunks.size(), resolve_threads(options.threads), [&](std::size_t chunk, int) {
+    chunks.for_each_line(chunk, lines[chunk], [&](const LabelledLine& line) {
+      if (!columns.group.empty()) found[chunk].group.emplace_back(line.group);
+      if (!columns.time.empty()) found[chunk].time.emplace_back(line.time);
+    });
+    lines[chunk] = {};
+  });
+  chunks.check_faults();
+  for (const ChunkKeys& keys : found) {
+    for (const std::string& value : keys.group) group.add(value);
+    for (const std::string& value : keys.time) time.add(value);
+  }
+}
+
+// The first sample, from 1, with a distinct time.
+std::size_t first_sample(const KeyValues& times, std::size_t distinct) {
+  const auto at = std::ranges::find(times.ids, static_cast<std::uint32_t>(distinct));
+  return static_cast<std::size_t>(at - times.ids.begin()) + 1;
+}
+
+// The distinct times as numbers; none where they are texts.
+std::vector<double> numbers_in(const KeyValues& times, const std::string& data) {
+  std::vector<double> numbers;
+  LogTimes units;
+  for (std::size_t i = 0; i < times.distinct.size(); ++i) {
+    const std::optional<double> number = number_in_text(times.distinct[i]);
+    if (number) {
+      numbers.push_back(*number);
+      units.add(*number);
+    }
+    if (!numbers.empty() && numbers.size() < i + 1) {
+      fail_input(
+          "data.time: sample {} of {} has the time '{}', but sample 1 '{}'; give numbers for all, or texts "
+          "that sort by time",
+          first_sample(times, i), data, shown_part(times.distinct[i]), shown_part(times.distinct.front()));
+    }
+    if (units.mixes_units()) {
+      fail_input(
+          "data.time: some times of {} are seconds and others thousandths or less, as '{}' of sample {}, so "
+          "that the latest cannot be told; write all in one unit",
+          data, shown_part(times.distinct[i]), first_sample(times, i));
+    }
+  }
+  return numbers;
+}
+
+// Whether a text is a date that does not begin with its year: 31.5.2024, 05/31/24, Fri May 31 2024.
+bool is_date_out_of_order(std::string_view text) {
+  constexpr std::string_view kNames = "JanFebMarAprMayJunJulAugSepOctNovDecMonTueWedThuFriSatSun";
+  const std::size_t digits = text.find_first_not_of("0123456789");
+  if (digits == std::string_view::npos) return false;
+  if (digits == 0) {
+    const std::size_t end = std::min(text.find_first_of(" ,.-"), text.size());
+    const std::size_t name = end < 3 ? std::string_view::npos : kNames.find(text.substr(0, 3));
+    return name != std::string_view::npos && name % 3 == 0 && end < text.size() &&
+           text.find_first_of("0123456789") != std::string_view::npos;
+  }
+  const std::size_t second = std::min(text.find_first_not_of("0123456789", digits + 1), text.size());
+  return digits <= 2 && std::string_view("/.-").find(text[digits]) != std::string_view::npos &&
+         second > digits + 1 && second <= digits + 3 && second < text.size() && text[second] == text[digits];
+}
+
+// The distinct times in seconds, where all are dates with the year in front; none for other texts.
+std::vector<double> dates_in(const KeyValues& times, const std::string& data) {
+  std::vector<double> seconds;
+  for (std::size_t i = 0; i < times.distinct.size(); ++i) {
+    const std::string& text = times.distinct[i];
+    if (const std::optional<double> date = date_in_field(text)) seconds.push_back(*date);
+    if (is_date_out_of_order(text)) {
+      fail_input(
+          "data.time: sample {} of {} has the time '{}'; such texts do not sort by time: write dates as "
+          "2024-05-31",
+          first_sample(times, i), data, shown_part(text));
+    }
+  }
+  if (seconds.size() < times.distinct.size()) seconds.clear();
+  return seconds;
+}
+
+}  // namespace
+
+KeyValues key_values(const std::vector<std::string_view>& values) {
+  KeyNumbers numbers;
+  for (const std::string_view value : values) numbers.add(value);
+  return numbers.take();
+}
+
+KeyValues read_key_file(const std::string& path, const KeyName& name, std::size_t count,
+                        const std::string& data) {
+  const FileBytes file(path);
+  KeyNumbers numbers;
+  for_each_sample_line(without_byte_order_mark(file.text()), path, count, name.thing, "samples", data,
+                       [&](std::string_view line, std::size_t) { numbers.add(line); });
+  return numbers.take();
+}
+
+KeyColumns read_key_columns(const std::string& path, const ReadOptions& options) {
+  KeyNumbers group, time;
+  for (const std::string& part : parts_of(path)) add_table_keys(part, options, group, time);
+  return {group.take(), time.take()};
+}
+
+std::vector<std::uint32_t> ranks_of_times(const KeyValues& times, const std::string& data) {
+  const std::size_t distinct = times.distinct.size();
+  if (distinct == 1) {
+    fail_input(
+        "data.time: all samples of {} have the time '{}', so none is the latest; give other times, or order "
+        "for their order in the file",
+        data, shown_part(times.distinct.front()));
+  }
+  std::vector<double> numbers = numbers_in(times, data);
+  if (numbers.empty()) numbers = dates_in(times, data);
+  std::vector<std::uint32_t> order(distinct), ranks(distinct);
+  std::iota(order.begin(), order.end(), 0U);
+  const auto is_less = [&](std::uint32_t a, std::uint32_t b) {
+    return numbers.empty() ? times.distinct[a] < times.distinct[b] : numbers[a] < numbers[b];
+  };
+  std::ranges::stable_sort(order, is_less);
+  for (std::size_t i = 1; i < distinct; ++i)
+    ranks[order[i]] = ranks[order[i - 1]] + (is_less(order[i - 1], order[i]) ? 1 : 0);
+  std::vector<std::uint32_t> of_samples;
+  of_samples.reserve(times.ids.size());
+  for (const std::uint32_t id : times.ids) of_samples.push_back(ranks[id]);
+  return of_samples;
+}
+
+Dataset with_file_order(const Dataset& data) {
+  SampleKeys keys = data.keys() != nullptr ? *data.keys() : SampleKeys();
+  keys.times.resize(data.samples());
+  std::iota(keys.times.begin(), keys.times.end(), 0U);
+  keys.in_order = true;
+  return data.with_keys(std::make_shared<const SampleKeys>(std::move(keys)));
+}
+
+}  // namespace slide

@@ -1,0 +1,152 @@
+#include "datasets/text/column_look.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "datasets/rows/labelled_line.h"
+#include "engine/base/foreign_text.h"
+
+namespace slide {
+
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::size_t kMaxColumns = 3;
+constexpr std::size_t kMinLines = 3;  // to tell columns by
+
+constexpr std::array kLabelNames = {"label"sv,      "labels"sv, "tag"sv,      "tags"sv,     "category"sv,
+                                    "categories"sv, "class"sv,  "classes"sv,  "target"sv,   "targets"sv,
+                                    "topic"sv,      "topics"sv, "subject"sv,  "subjects"sv, "code"sv,
+                                    "codes"sv,      "genre"sv,  "genres"sv,   "keyword"sv,  "keywords"sv,
+                                    "label_name"sv, "y"sv,      "label_id"sv, "intent"sv,   "sentiment"sv};
+constexpr std::array kTextNames = {
+    "text"sv,     "texts"sv,   "title"sv,    "titles"sv,      "content"sv,  "contents"sv, "body"sv,
+    "document"sv, "doc"sv,     "sentence"sv, "description"sv, "question"sv, "review"sv,   "abstract"sv,
+    "message"sv,  "comment"sv, "summary"sv,  "utterance"sv,   "query"sv,    "headline"sv, "tweet"sv};
+constexpr std::array kIdNames = {"id"sv, "uid"sv, "doc_id"sv, "docid"sv, "index"sv, "pmid"sv};
+
+std::string lowered(std::string_view cell) {
+  std::string name(trimmed(cell));
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name;
+}
+
+template <class Names>
+bool is_one_of(const Names& names, std::string_view cell) {
+  return std::ranges::find(names, lowered(cell)) != names.end();
+}
+
+bool is_number(std::string_view cell) {
+  return !cell.empty() && cell.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+std::vector<std::string_view> cells_of(std::string_view line) {
+  std::vector<std::string_view> cells;
+  while (true) {
+    const std::size_t tab = std::min(line.find('\t'), line.size());
+    cells.push_back(trimmed(line.substr(0, tab)));
+    if (tab == line.size()) return cells;
+    line.remove_prefix(tab + 1);
+  }
+}
+
+}  // namespace
+
+void ColumnLook::Column::add(std::string_view cell) {
+  if (cells++ == 0) first = shown_part(cell);
+  distinct.emplace(cell);
+  bool in_word = false;
+  for (const char c : cell) {
+    words += c != ' ' && !in_word ? 1 : 0;
+    in_word = c != ' ';
+  }
+  numbers += is_number(cell) ? 1 : 0;
+  uris += cell.starts_with("<http") && cell.ends_with('>') ? 1 : 0;
+  parted += cell.find_first_of(",;|") != std::string_view::npos ? 1 : 0;
+}
+
+void ColumnLook::add(std::string_view line, std::uint64_t number) {
+  const std::vector<std::string_view> cells = cells_of(line);
+  if (lines_++ == 0) {
+    head_.assign(cells.begin(), cells.end());
+    first_line_ = number;
+    fewest_ = most_ = cells.size();
+    columns_.resize(std::min(cells.size(), kMaxColumns));
+  } else if (cells.front() == head_.front()) {
+    ++like_head_;
+  }
+  fewest_ = std::min(fewest_, cells.size());
+  most_ = std::max(most_, cells.size());
+  for (std::size_t i = 0; i < std::min(cells.size(), columns_.size()); ++i) columns_[i].add(cells[i]);
+}
+
+// All cells of the first line are names that columns have, one of them that of labels or texts.
+std::string ColumnLook::header_warning(const std::string& origin) const {
+  if (lines_ < 2 || head_.size() < 2 || head_.size() > 8 || like_head_ > 0) return {};
+  std::string label, text;
+  std::size_t known = 0;
+  for (const std::string& cell : head_) {
+    const bool is_label = is_one_of(kLabelNames, cell), is_text = is_one_of(kTextNames, cell);
+    if (is_label && label.empty()) label = cell;
+    if (is_text && text.empty()) text = cell;
+    known += is_label || is_text || is_one_of(kIdNames, cell) ? 1 : 0;
+  }
+  const bool all = known == head_.size() && !(label.empty() && text.empty());
+  if (!all && (label.empty() || text.empty())) return {};
+  const std::string keys = label.empty() || text.empty()
+                               ? "data.text=... and data.labels=..."
+                               : fmt::format("data.text={} and data.labels={}", text, label);
+  return fmt::format(
+      "{}:{}: this looks like the names of columns ({}), but is read as a sample; set {}, or remove the line",
+      origin, first_line_, shown_part(fmt::format("{}", fmt::join(head_, ", "))), keys);
+}
+
+std::string ColumnLook::warning(const std::string& origin, std::string_view separator) const {
+  if (std::string header = header_warning(origin); !header.empty()) return header;
+  if (lines_ < kMinLines || fewest_ < 2 || fewest_ != most_) return {};
+  const Column &first = columns_[0], &second = columns_[1];
+  const bool is_id =
+      first.is_unique() && (first.numbers == lines_ || first.words == lines_) && first.parted == 0;
+  const bool short_cells = second.words_of_cell() <= 5 && !second.first.empty();
+  if (most_ >= 3 && is_id && short_cells && second.repeats() &&
+      second.words_of_cell() < columns_[2].words_of_cell()) {
+    return fmt::format(
+        "{}:{}: there are {} columns, and the second looks like the labels ({}), but the first is read as "
+        "them "
+        "({}) and the others as text; remove the first, or write a line of names first and set data.text and "
+        "data.labels",
+        origin, first_line_, most_, second.first, first.first);
+  }
+  const bool is_text =
+      first.is_unique() && first.words_of_cell() >= 2 && first.words_of_cell() > second.words_of_cell();
+  if (is_text && short_cells && (second.uris * 2 > lines_ || second.repeats())) {
+    return fmt::format(
+        "{}:{}: the second column looks like the labels ({}) and the first like text, but "
+        "LABEL{}LABEL<TAB>TEXT is "
+        "read; change their places, or write a line of names first and set data.text and data.labels",
+        origin, first_line_, second.first, separator);
+  }
+  return {};
+}
+
+std::string second_head_warning(const TextSource& source, std::size_t head_bytes) {
+  const std::string_view head = trimmed(without_byte_order_mark(source.text.substr(0, head_bytes)));
+  if (head.empty() || head.find('\n') != std::string_view::npos) return {};
+  const std::string again = fmt::format("\n{}", head);
+  const std::size_t at = source.text.find(again, head_bytes - 1);
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = source.text.substr(at + again.size());
+  if (!rest.empty() && rest.front() != '\r' && rest.front() != '\n') return {};
+  return fmt::format(
+      "{}:{}: the names of the columns stand here once more and are read as a sample; remove the line, or "
+      "name the files that were joined by a pattern",
+      source.origin, 2 + std::ranges::count(source.text.substr(0, at), '\n'));
+}
+
+}  // namespace slide

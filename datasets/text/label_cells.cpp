@@ -1,0 +1,96 @@
+#include "datasets/text/label_cells.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "datasets/rows/labelled_line.h"
+#include "engine/base/foreign_text.h"
+
+namespace slide {
+
+namespace {
+
+// ['a', 'b'], ("a", "b") or {'a', 'b'}.
+bool is_python_list(std::string_view cell) {
+  if (cell.size() < 2) return false;
+  const char open = cell.front(), close = cell.back();
+  if (!(open == '[' && close == ']') && !(open == '(' && close == ')') && !(open == '{' && close == '}'))
+    return false;
+  const std::string_view inner = trimmed(cell.substr(1, cell.size() - 2));
+  if (inner.empty()) return open == '[';
+  const bool quoted = inner.front() == '\'' || inner.front() == '"';
+  return quoted ? inner.find(inner.front(), 1) != std::string_view::npos : open == '[';
+}
+
+// <http://x/1> <http://x/2>
+bool is_uris(std::string_view cell) {
+  return cell.starts_with('<') && cell.ends_with('>') && cell.find("> <") != std::string_view::npos;
+}
+
+// Something on both sides.
+bool is_parted_by(std::string_view cell, std::string_view separator) {
+  const std::size_t at = cell.find(separator);
+  return at != std::string_view::npos && at > 0 && at + separator.size() < cell.size();
+}
+
+}  // namespace
+
+bool is_decimal_whole(std::string_view text) {
+  const std::size_t end = text.find_first_not_of("0123456789");
+  return end != 0 && end != std::string_view::npos && text.substr(end) == ".0";
+}
+
+void LabelCells::Kind::add(std::string_view cell, std::uint64_t at) {
+  if (cells++ > 0) return;
+  line = at;
+  first = shown_part(cell);
+}
+
+void LabelCells::add(std::string_view cell, std::uint64_t line) {
+  cell = trimmed(cell);
+  if (cell.empty()) return;
+  ++cells_;
+  if (is_python_list(cell)) return lists_.add(cell, line);
+  if (is_decimal_whole(cell)) decimals_.add(cell, line);
+  if (cell.find(separator_) != std::string_view::npos) ++parted_;
+  if (is_uris(cell)) uris_.add(cell, line);
+  for (std::size_t i = 0; i < kOthers.size(); ++i) {
+    if (is_parted_by(cell, {&kOthers[i], 1})) others_[i].add(cell, line);
+  }
+}
+
+std::string LabelCells::warning(const std::string& origin) const {
+  if (lists_.cells * 2 >= cells_ && lists_.cells > 0) {
+    return fmt::format(
+        "{}:{}: the labels look like a list as Python writes it, {}, brackets and quotes become part of "
+        "names; "
+        "join them by data.label_separator ({}), or write JSON lines, whose labels may be lists",
+        origin, lists_.line, lists_.first, shown_part(separator_));
+  }
+  if (decimals_.cells == cells_ && cells_ > 0) {
+    return fmt::format(
+        "{}:{}: the labels look like whole numbers that became decimals, {}, as pandas writes a column with "
+        "empty cells; '{}' in another file is another name: write whole numbers (astype('Int64'))",
+        origin, decimals_.line, decimals_.first, decimals_.first.substr(0, decimals_.first.size() - 2));
+  }
+  if (parted_ > 0) return {};
+  if (uris_.cells > 0 && separator_ != " ") {
+    return fmt::format(
+        "{}:{}: the labels look parted by blanks, {}, and are read as one; set 'data.label_separator= '",
+        origin, uris_.line, uris_.first);
+  }
+  for (std::size_t i = 0; i < kOthers.size(); ++i) {
+    const Kind& kind = others_[i];
+    // What the user has set is doubted where it stands nowhere and most labels are parted otherwise.
+    const bool many = separator_ == "," ? kind.cells * 10 >= cells_ : kind.cells * 2 >= cells_;
+    if (kind.cells == 0 || !many || separator_ == std::string_view(&kOthers[i], 1)) continue;
+    return fmt::format(
+        "{}:{}: the labels look parted by '{}', {}, and are read as one: no label of the first lines has the "
+        "separator '{}'; set 'data.label_separator={}'",
+        origin, kind.line, kOthers[i], kind.first, shown_part(separator_), kOthers[i]);
+  }
+  return {};
+}
+
+}  // namespace slide

@@ -1,0 +1,272 @@
+#include "datasets/text/table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "datasets/rows/json_record.h"
+#include "datasets/rows/line_chunks.h"
+#include "datasets/rows/row_parser.h"
+#include "datasets/rows/sample_weights.h"
+#include "datasets/text/csv_record.h"
+#include "engine/base/error.h"
+#include "engine/base/foreign_text.h"
+
+namespace slide {
+
+namespace {
+
+// The column names in data.text.
+std::vector<std::string> names_in(std::string_view list) {
+  std::vector<std::string> names;
+  while (true) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    const std::string_view name = trimmed(list.substr(0, comma));
+    if (!name.empty()) names.emplace_back(name);
+    if (comma == list.size()) return names;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+std::string_view behind_blank_lines(std::string_view text) {
+  text = without_byte_order_mark(text);
+  while (!text.empty()) {
+    std::string_view rest = text;
+    if (!is_blank_line(take_line(rest))) break;
+    text = rest;
+  }
+  return text;
+}
+
+bool begins_object(std::string_view text) {
+  return trimmed(text).starts_with('{');
+}
+
+// The column names of a table with fields, from its header.
+std::vector<std::string> field_names(std::string_view record, char delimiter) {
+  std::vector<std::string_view> fields;
+  std::string unquoted;
+  split_csv_record(record, delimiter, fields, unquoted);
+  std::vector<std::string> names;
+  for (const std::string_view field : fields) names.emplace_back(trimmed(field));
+  return names;
+}
+
+bool has_all(const std::vector<std::string>& names, const std::vector<std::string>& wanted) {
+  return !wanted.empty() && std::ranges::all_of(wanted, [&](const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+  });
+}
+
+bool has_columns(std::string_view text, char delimiter, const std::vector<std::string>& wanted) {
+  try {
+    std::string_view rest = text;
+    return !text.empty() && has_all(field_names(take_csv_record(rest, delimiter), delimiter), wanted);
+  } catch (const RowFault&) {
+    return false;
+  }
+}
+
+// Index of a column. Throws InputError where it is missing or repeated.
+std::size_t place_of(const std::vector<std::string>& names, const std::string& name, const char* key,
+                     const std::string& where) {
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) {
+    fail_input("{}: there is no column '{}', which {} names; the columns are {}", where, name, key,
+               shown_part(fmt::format("{}", fmt::join(names, ", "))));
+  }
+  if (std::find(found + 1, names.end(), name) != names.end())
+    fail_input("{}: two columns are called '{}', which {} names; rename one", where, name, key);
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+char delimiter_of(DataFormat format) {
+  return format == DataFormat::kCsv ? ',' : format == DataFormat::kTsv ? '\t' : '\0';
+}
+
+void append_text(std::string_view text, std::string& to) {
+  if (text.empty()) return;
+  if (!to.empty()) to += ' ';
+  for (const char c : text) to += c == '\n' || c == '\r' || c == '\t' ? ' ' : c;
+}
+
+void add_label(std::string_view name, LabelledLine& result) {
+  if (has_control(name)) throw RowFault{1, kControlInLabel};
+  if (!name.empty()) result.labels.push_back(name);
+}
+
+void add_separated(std::string_view names, const std::string& separator, LabelledLine& result) {
+  while (true) {
+    const std::size_t end = std::min(names.find(separator), names.size());
+    add_label(trimmed(names.substr(0, end)), result);
+    if (end == names.size()) return;
+    names.remove_prefix(end + separator.size());
+  }
+}
+
+float weight_of(std::string_view text, const std::string& column) {
+  text = trimmed(text);
+  if (text.empty()) return 1.0F;
+  if (const std::optional<float> weight = weight_in(text)) return *weight;
+  throw RowFault{
+      1, fmt::format("the weight '{}' in the column '{}' is no number from 0 on", shown_part(text), column)};
+}
+
+// The group or time of a sample.
+std::string_view key_in(std::string_view text, const std::string& column, const char* key) {
+  text = trimmed(text);
+  if (!text.empty()) return text;
+  throw RowFault{1, fmt::format("the column '{}', which {} names, is empty or not there; give every sample a "
+                                "value",
+                                column, key)};
+}
+
+}  // namespace
+
+std::optional<DataFormat> detect_table(std::string_view head, const TableColumns& columns) {
+  if (columns.text.empty()) return {};
+  const std::vector<std::string> wanted = names_in(columns.text);
+  const std::string_view text = behind_blank_lines(head);
+  if (begins_object(text)) return DataFormat::kJsonl;
+  for (const DataFormat format : {DataFormat::kCsv, DataFormat::kTsv}) {
+    if (has_columns(text, delimiter_of(format), wanted)) return format;
+  }
+  return {};
+}
+
+std::optional<DataFormat> table_format_of_name(std::string_view path) {
+  for (const std::string_view packed : {".gz", ".zst"}) {
+    if (path.ends_with(packed)) path.remove_suffix(packed.size());
+  }
+  if (path.ends_with(".csv")) return DataFormat::kCsv;
+  if (path.ends_with(".jsonl") || path.ends_with(".ndjson")) return DataFormat::kJsonl;
+  return {};
+}
+
+bool has_head(std::string_view text) {
+  return !behind_blank_lines(text).empty();
+}
+
+std::string columns_shown(std::string_view head) {
+  std::string_view rest = behind_blank_lines(head);
+  if (rest.empty()) return {};
+  std::vector<std::string> names;
+  if (begins_object(rest)) {
+    names = json_columns(take_line(rest));
+  } else {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    const char delimiter = line.find('\t') != std::string_view::npos ? '\t' : ',';
+    try {
+      names = field_names(take_csv_record(rest, delimiter), delimiter);
+    } catch (const RowFault&) {
+      return {};
+    }
+    if (names.size() < 2) return {};
+  }
+  return shown_part(fmt::format("{}", fmt::join(names, ", ")));
+}
+
+Table::Table(std::string_view text, const std::string& origin, DataFormat format, const TableColumns& columns,
+             Labels labels)
+    : columns_(columns), texts_(names_in(columns.text)), delimiter_(delimiter_of(format)) {
+  if (texts_.empty()) {
+    const std::string shown = columns_shown(text);
+    fail_input(
+        "{}:1:1: this is a table; name its columns of text and labels by data.text and data.labels{}{}",
+        origin, shown.empty() ? "" : ": there are ", shown);
+  }
+  if (labels == Labels::kOptional) columns_.labels = columns_.weight = columns_.group = columns_.time = "";
+  read_head(text, origin);
+}
+
+void Table::read_head(std::string_view text, const std::string& origin) {
+  const std::string_view records =
+      delimiter_ == '\0' ? without_byte_order_mark(text) : behind_blank_lines(text);
+  head_bytes_ = static_cast<std::size_t>(records.data() - text.data());
+  head_lines_ = static_cast<std::uint64_t>(std::ranges::count(text.substr(0, head_bytes_), '\n'));
+  if (delimiter_ == '\0' || records.empty()) return;
+  const std::string where = fmt::format("{}:{}:1", origin, head_lines_ + 1);
+  std::string_view rest = records;
+  std::vector<std::string> names;
+  try {
+    names = field_names(take_csv_record(rest, delimiter_), delimiter_);
+  } catch (const RowFault& fault) {
+    fail_input("{}: the names of the columns: {}", where, fault.message);
+  }
+  const std::size_t end = text.size() - rest.size();
+  head_lines_ +=
+      static_cast<std::uint64_t>(std::ranges::count(text.substr(head_bytes_, end - head_bytes_), '\n'));
+  head_bytes_ = end;
+  fields_ = names.size();
+  for (const std::string& name : texts_) text_fields_.push_back(place_of(names, name, "data.text", where));
+  if (!columns_.labels.empty()) label_field_ = place_of(names, columns_.labels, "data.labels", where);
+  if (!columns_.weight.empty()) weight_field_ = place_of(names, columns_.weight, "data.weight", where);
+  if (!columns_.group.empty()) group_field_ = place_of(names, columns_.group, "data.group", where);
+  if (!columns_.time.empty()) time_field_ = place_of(names, columns_.time, "data.time", where);
+}
+
+TextSource behind_head(const TextSource& source, const Table& table) {
+  return {source.text.substr(table.head_bytes()), source.origin, source.file};
+}
+
+std::string_view Table::take_record(std::string_view& text) const {
+  return delimiter_ == '\0' ? take_line(text) : take_csv_record(text, delimiter_);
+}
+
+void Table::split(std::string_view record, LabelledLine& result) const {
+  result.labels.clear();
+  result.scratch.clear();
+  result.weight = 1.0F;
+  result.group = result.time = {};
+  if (!is_blank_line(record)) {
+    delimiter_ == '\0' ? split_object(record, result) : split_fields(record, result);
+  }
+  result.text = result.scratch;
+}
+
+std::optional<std::string_view> Table::label_cell(const LabelledLine& parts) const {
+  if (columns_.labels.empty()) return {};
+  if (delimiter_ != '\0') return parts.fields[label_field_];
+  if (parts.object.labels_are_list || parts.object.labels.empty()) return {};
+  return parts.object.labels.front();
+}
+
+void Table::split_fields(std::string_view record, LabelledLine& result) const {
+  split_csv_record(record, delimiter_, result.fields, result.unquoted);
+  if (result.fields.size() != fields_) {
+    throw RowFault{1,
+                   fmt::format("{} fields, but there are {} columns; put fields with delimiters into quotes",
+                               result.fields.size(), fields_)};
+  }
+  for (const std::size_t field : text_fields_) append_text(result.fields[field], result.scratch);
+  if (!columns_.labels.empty()) add_separated(result.fields[label_field_], columns_.label_separator, result);
+  if (has_weights()) result.weight = weight_of(result.fields[weight_field_], columns_.weight);
+  if (!columns_.group.empty())
+    result.group = key_in(result.fields[group_field_], columns_.group, "data.group");
+  if (!columns_.time.empty()) result.time = key_in(result.fields[time_field_], columns_.time, "data.time");
+}
+
+void Table::split_object(std::string_view record, LabelledLine& result) const {
+  JsonRecord& object = result.object;
+  parse_json_record(record, {texts_, columns_.labels, columns_.weight, columns_.group, columns_.time},
+                    object);
+  if (std::ranges::find(object.has_text, true) == object.has_text.end()) {
+    throw RowFault{1, fmt::format("there is no column '{}', which data.text names; the columns are {}",
+                                  fmt::join(texts_, "' or '"), columns_shown(record))};
+  }
+  for (const std::string& text : object.texts) append_text(text, result.scratch);
+  for (const std::string& name : object.labels) {
+    if (object.labels_are_list) {
+      add_label(trimmed(name), result);
+    } else {
+      add_separated(name, columns_.label_separator, result);
+    }
+  }
+  if (has_weights()) result.weight = weight_of(object.weight, columns_.weight);
+  if (!columns_.group.empty()) result.group = key_in(object.group, columns_.group, "data.group");
+  if (!columns_.time.empty()) result.time = key_in(object.time, columns_.time, "data.time");
+}
+
+}  // namespace slide

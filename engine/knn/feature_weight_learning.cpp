@@ -1,0 +1,394 @@
+#include "engine/knn/feature_weight_learning.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "engine/base/parallel.h"
+#include "engine/base/prefetch.h"
+#include "engine/kernels/bf16.h"
+
+namespace slide {
+
+using kernels::from_bf16, kernels::to_bf16;
+
+namespace {
+
+constexpr std::size_t kCompared = 64;  // max samples per feature whose labels are compared
+constexpr double kUnknown = 5;         // pseudo-samples of mean coherence per feature (smoothing)
+constexpr double kMaxFirst = 2;        // max ratio between an initial factor and the mean factor
+constexpr double kEnough = 2.0;        // offset of the Adagrad denominator
+constexpr float kMinLog = -6.0f, kMaxLog = 4.0f;
+constexpr double kMinSimilarity = 1e-3;
+constexpr std::size_t kMaxSlices = 16, kMinSlices = 4;
+// max floats of all slices, as long as kMinSlices remain
+constexpr std::size_t kSliceFloats = std::size_t{1} << 25;
+
+// Depends only on the data, so that sums do not depend on the number of threads.
+std::size_t slices_for(std::size_t samples, std::size_t features) {
+  return std::clamp(kSliceFloats / std::max<std::size_t>(samples + features, 1), kMinSlices, kMaxSlices);
+}
+
+constexpr double power_of(double similarity) {
+  static_assert(FeatureWeightLearning::kPower == 4.0);
+  return similarity * similarity * (similarity * similarity);
+}
+
+// Calls body(i) for each index i of `own` whose label also occurs in `others`; both ascend.
+template <class Body>
+void each_shared(std::span<const std::uint32_t> own, std::span<const std::uint32_t> others, Body&& body) {
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    while (at < others.size() && others[at] < own[i]) ++at;
+    if (at == others.size()) return;
+    if (others[at] == own[i]) body(i);
+  }
+}
+
+std::size_t step_for(std::size_t samples) {
+  return std::max<std::size_t>(samples / FeatureWeightLearning::kMaxAsked, 1);
+}
+
+}  // namespace
+
+FeatureWeightLearning::FeatureWeightLearning(const Neighbours& samples, int threads)
+    : neighbours_(samples),
+      samples_(samples.storage()),
+      threads_(threads),
+      step_(step_for(samples.samples())),
+      asked_((samples.samples() + step_ - 1) / step_),
+      slice_count_(slices_for(samples.samples(), samples.features())),
+      logs_(samples.features(), 0.0f) {}
+
+double FeatureWeightLearning::bytes_of(double samples, double features, double labels, double entries,
+                                       int threads) {
+  const double asked = samples / double(step_for(static_cast<std::size_t>(samples)));
+  const auto slices =
+      double(slices_for(static_cast<std::size_t>(samples), static_cast<std::size_t>(features)));
+  // Near samples share a part of their features: about .5 of `entries` on debian-depends, .76 on
+  // tate-subjects.
+  const double shared =
+      std::min(double(kMaxShared), 0.68 * double(kNearest) * entries / std::max(samples, 1.0));
+  const double first = threads * labels * sizeof(float);
+  const double learning =
+      asked * (sizeof(Asked) + double(kNearest) * sizeof(Candidate) + shared * sizeof(Shared)) +
+      2 * samples * sizeof(float) + features * (2 * sizeof(float) + sizeof(double)) +
+      slices * (samples + features) * sizeof(float) +
+      threads * (Neighbours::scratch_bytes_of(samples, features) + features * sizeof(std::uint16_t));
+  return labels * sizeof(float) + std::max(first, learning);
+}
+
+std::span<const std::uint32_t> FeatureWeightLearning::labels_of(std::uint32_t sample) const {
+  const std::uint64_t first = samples_.label_offsets[sample];
+  return std::span(samples_.labels).subspan(first, samples_.label_offsets[sample + std::size_t{1}] - first);
+}
+
+std::span<const std::uint32_t> FeatureWeightLearning::features_of(std::uint32_t sample) const {
+  const std::uint64_t first = samples_.feature_offsets[sample];
+  return std::span(samples_.features)
+      .subspan(first, samples_.feature_offsets[sample + std::size_t{1}] - first);
+}
+
+std::vector<std::uint16_t> FeatureWeightLearning::rounded() const {
+  std::vector<std::uint16_t> weights(logs_.size());
+  std::ranges::transform(logs_, weights.begin(), [](float log) { return to_bf16(std::exp(log)); });
+  return weights;
+}
+
+// Mean cosine between the label vectors of two samples that have the feature; negative where fewer than two
+// have it.
+double FeatureWeightLearning::coherence_of(std::uint32_t feature, LabelSum& sum) const {
+  const auto samples = neighbours_.samples_with(feature);
+  if (samples.size() < 2) return -1.0;
+  const std::size_t step = (samples.size() + kCompared - 1) / kCompared;
+  // Random access: prefetch all rows first.
+  for (std::size_t s = 0; s < samples.size(); s += step) prefetch(&samples_.label_offsets[samples[s]]);
+  for (std::size_t s = 0; s < samples.size(); s += step) {
+    prefetch(&samples_.labels[samples_.label_offsets[samples[s]]]);
+    prefetch(&label_norms_[samples[s]]);
+  }
+  sum.touched.clear();
+  double count = 0.0;
+  for (std::size_t s = 0; s < samples.size(); s += step, ++count) {
+    for (const std::uint32_t label : labels_of(samples[s])) {
+      sum.by_label[label] += label_weights_[label] * label_norms_[samples[s]];
+      sum.touched.push_back(label);
+    }
+  }
+  double square = 0.0;
+  for (const std::uint32_t label : sum.touched)
+    square += double(sum.by_label[label]) * std::exchange(sum.by_label[label], 0.0f);
+  return std::max(square - count, 0.0) / (count * (count - 1));
+}
+
+std::vector<std::uint16_t> FeatureWeightLearning::first_weights() {
+  const std::size_t samples = samples_.samples(), features = logs_.size();
+  label_weights_.assign(*std::ranges::max_element(samples_.labels) + std::size_t{1}, 0.0f);
+  for (const std::uint32_t label : samples_.labels) ++label_weights_[label];
+  for (float& weight : label_weights_)
+    if (weight > 0) weight = static_cast<float>(std::log(double(samples) / weight));
+  label_norms_.resize(samples);
+  for (std::uint32_t i = 0; i < samples; ++i) {
+    double square = 0.0;
+    for (const std::uint32_t label : labels_of(i))
+      square += double(label_weights_[label]) * label_weights_[label];
+    label_norms_[i] = square > 0 ? static_cast<float>(1.0 / std::sqrt(square)) : 0.0f;
+  }
+  std::vector<double> coherence(features);
+  std::vector<LabelSum> sums(static_cast<std::size_t>(threads_));
+  for (LabelSum& one : sums) one.by_label.resize(label_weights_.size());
+  parallel_for(features, threads_, [&](std::size_t f, int thread) {
+    coherence[f] = coherence_of(static_cast<std::uint32_t>(f), sums[static_cast<std::size_t>(thread)]);
+  });
+  double sum = 0.0, known = 0.0;
+  for (const double one : coherence) {
+    if (one < 0) continue;
+    sum += one;
+    ++known;
+  }
+  for (std::size_t f = 0; f < features && sum > 0; ++f) {
+    if (coherence[f] < 0) continue;
+    const double usual = sum / known;
+    const auto count = double(neighbours_.samples_with(static_cast<std::uint32_t>(f)).size());
+    const double mean = (coherence[f] * count + kUnknown * usual) / (count + kUnknown);
+    logs_[f] = static_cast<float>(std::log(std::clamp(std::sqrt(mean / usual), 1 / kMaxFirst, kMaxFirst)));
+  }
+  return rounded();
+}
+
+void FeatureWeightLearning::find_candidates(const Neighbours& samples) {
+  slices_.assign(kBatches * slice_count_, {});
+  struct Asking {
+    Neighbours::Scratch find;
+    std::vector<float> values;
+    std::vector<std::uint16_t> places;  // by feature: 1 + index within the query, or 0
+  };
+  std::vector<Asking> asking(static_cast<std::size_t>(threads_));
+  for (Asking& one : asking) {
+    one.find = samples.make_scratch();
+    one.places.assign(logs_.size(), 0);
+  }
+  parallel_for(slices_.size(), threads_, [&](std::size_t s, int thread) {
+    Asking& one = asking[static_cast<std::size_t>(thread)];
+    const std::size_t batch = s / slice_count_, slice = s % slice_count_;
+    const std::size_t count = (asked_ - std::min(batch, asked_) + kBatches - 1) / kBatches;
+    const std::size_t end = count * (slice + 1) / slice_count_;
+    for (std::size_t k = count * slice / slice_count_; k < end; ++k) {
+      const auto sample = static_cast<std::uint32_t>((batch + k * kBatches) * step_);
+      const auto features = features_of(sample);
+      if (features.size() >= UINT16_MAX || labels_of(sample).size() > UINT16_MAX) continue;
+      one.values.clear();
+      for (std::size_t p = 0; p < features.size(); ++p) {
+        one.values.push_back(samples_.value(sample, samples_.feature_offsets[sample] + p));
+        one.places[features[p]] = static_cast<std::uint16_t>(p + 1);
+      }
+      samples.find({features, one.values}, one.find);
+      list_candidates(sample, one.find.similarity, one.places, slices_[s]);
+      for (const std::uint32_t f : features) one.places[f] = 0;
+    }
+    slices_[s].candidates.shrink_to_fit();
+    slices_[s].shared.shrink_to_fit();
+  });
+}
+
+// Appends a query and its candidates from `similarity`, with their shared features and labels.
+void FeatureWeightLearning::list_candidates(std::uint32_t sample,
+                                            std::span<const std::pair<float, std::uint32_t>> similarity,
+                                            std::span<const std::uint16_t> places, Slice& to) const {
+  to.asked.push_back({sample, 0, to.candidates.size(), to.shared.size(), to.labels.size()});
+  Asked& asked = to.asked.back();
+  const auto nearest = similarity.first(std::min(similarity.size(), kNearest + 1));
+  for (const auto& [cosine, other] : nearest) prefetch(&samples_.label_offsets[other]);
+  for (const auto& [cosine, other] : nearest) prefetch(&samples_.labels[samples_.label_offsets[other]]);
+  for (const auto& [cosine, other] : nearest) {
+    if (other == sample) continue;
+    if (asked.count == kNearest) return;
+    Candidate candidate{other, 0, 0};
+    const auto features = features_of(other);
+    const std::size_t first = to.shared.size();
+    if (first + features.size() > asked.shared + kMaxShared) return;
+    to.shared.resize(first + features.size());
+    const std::uint16_t* values = samples_.values.data() + samples_.feature_offsets[other];
+    std::size_t end = first;
+    for (std::size_t p = 0; p < features.size(); ++p) {  // branch-free: the branch is unpredictable
+      const std::uint16_t place = places[features[p]];
+      to.shared[end] = {static_cast<std::uint16_t>(place - 1), values[p]};
+      end += place != 0 ? 1 : 0;
+    }
+    to.shared.resize(end);
+    candidate.features = static_cast<std::uint16_t>(end - first);
+    each_shared(labels_of(sample), labels_of(other), [&](std::size_t l) {
+      to.labels.push_back(static_cast<std::uint16_t>(l));
+      ++candidate.labels;
+    });
+    to.candidates.push_back(candidate);
+    ++asked.count;
+  }
+}
+
+// Computes factors and norms from their logarithms.
+void FeatureWeightLearning::measure() {
+  factors_.resize(logs_.size());
+  std::ranges::transform(logs_, factors_.begin(), [](float log) { return std::exp(log); });
+  samples_.measure(factors_, threads_, norms_);
+}
+
+// Computes the cosines between the query and its candidates, and the candidates' votes for its labels.
+void FeatureWeightLearning::vote(const Slice& slice, const Asked& asked, Scratch& scratch) const {
+  const std::uint32_t sample = asked.sample;
+  const auto features = features_of(sample);
+  const std::uint16_t* values = samples_.values.data() + samples_.feature_offsets[sample];
+  scratch.asked.resize(features.size());
+  for (std::size_t p = 0; p < features.size(); ++p) {
+    const float factor = factors_[features[p]];
+    scratch.asked[p] = from_bf16(values[p]) * factor * factor * norms_[sample];
+  }
+  scratch.similarity.clear();
+  scratch.votes.assign(labels_of(sample).size() + 1, 0.0);  // last element: the sum over all candidates
+  double& all = scratch.votes.back() = power_of(Neighbours::kPriorNeighbour);
+  slice.each(asked, [&](const Candidate& one, const Shared* shared, const std::uint16_t* labels) {
+    float dot = 0.0f;
+    for (std::size_t e = 0; e < one.features; ++e)
+      dot += scratch.asked[shared[e].place] * from_bf16(shared[e].value);
+    const double similarity = std::clamp(double(dot) * norms_[one.sample], kMinSimilarity, 1.0);
+    const double vote = power_of(similarity);
+    scratch.similarity.push_back(similarity);
+    all += vote;
+    for (std::size_t l = 0; l < one.labels; ++l) scratch.votes[labels[l]] += vote;
+  });
+}
+
+// Adds one query's contribution to the gradient with respect to the logarithms, without the norm terms and
+// without the square of each factor; returns its log-likelihood. For rows a and b of unit length, the
+// derivative of their cosine by the logarithm of factor f is
+//   2 a[f] b[f] - cosine (a[f]^2 + b[f]^2)
+// The second part (norm term) is first summed by row.
+double FeatureWeightLearning::add_gradient(const Slice& slice, const Asked& asked, Scratch& scratch,
+                                           Gradient& gradient) const {
+  if (asked.count == 0) return 0.0;
+  vote(slice, asked, scratch);
+  const std::size_t labels = scratch.votes.size() - 1;
+  const double all = scratch.votes.back();
+  double mean = 0.0;  // mean of d / d v_y, weighted by v_y
+  double likelihood = 0.0;
+  scratch.gain.resize(labels);
+  for (std::size_t l = 0; l < labels; ++l) {
+    const double v = scratch.votes[l] / all;
+    scratch.gain[l] = 1.0 / (double(labels) * (v + kMinVote));
+    mean += scratch.gain[l] * v;
+    likelihood += std::log(v + kMinVote) / double(labels);
+  }
+  scratch.shared.assign(scratch.asked.size(), 0.0f);
+  double own = 0.0;
+  std::size_t c = 0;
+  slice.each(asked, [&](const Candidate& one, const Shared* shared, const std::uint16_t* mine) {
+    double gain = -mean;
+    for (std::size_t l = 0; l < one.labels; ++l) gain += scratch.gain[mine[l]];
+    const double similarity = scratch.similarity[c++];
+    const double by = kPower * power_of(similarity) / similarity * gain / all;
+    own += by * similarity;
+    gradient.turns[one.sample] += static_cast<float>(by * similarity);
+    const auto scale = static_cast<float>(2.0 * by) * norms_[one.sample];
+    for (std::size_t e = 0; e < one.features; ++e)
+      scratch.shared[shared[e].place] += scale * from_bf16(shared[e].value);
+  });
+  gradient.turns[asked.sample] += static_cast<float>(own);
+  const auto features = features_of(asked.sample);
+  const std::uint16_t* values = samples_.values.data() + samples_.feature_offsets[asked.sample];
+  for (std::size_t p = 0; p < features.size(); ++p)
+    gradient.features[features[p]] += from_bf16(values[p]) * norms_[asked.sample] * scratch.shared[p];
+  return likelihood;
+}
+
+// Computes the gradients of a batch per slice, summed later in slice order; returns the log-likelihood.
+double FeatureWeightLearning::add_up(std::size_t batch) {
+  parallel_for(slice_count_, threads_, [&](std::size_t s, int thread) {
+    Gradient& gradient = gradients_[s];
+    std::ranges::fill(gradient.features, 0.0f);
+    std::ranges::fill(gradient.turns, 0.0f);
+    gradient.likelihood = 0.0;
+    const Slice& slice = slices_[batch * slice_count_ + s];
+    Scratch& scratch = scratch_[static_cast<std::size_t>(thread)];
+    for (const Asked& asked : slice.asked)
+      gradient.likelihood += add_gradient(slice, asked, scratch, gradient);
+  });
+  parallel_for(slice_count_, threads_, [&](std::size_t s, int) {
+    const std::size_t count = samples_.samples(), end = count * (s + 1) / slice_count_;
+    for (std::size_t i = count * s / slice_count_; i < end; ++i) turn(i, gradients_[s].features);
+  });
+  return std::accumulate(gradients_.begin(), gradients_.end(), 0.0,
+                         [](double sum, const Gradient& one) { return sum + one.likelihood; });
+}
+
+// Subtracts the norm term of a sample, summed over all slices.
+void FeatureWeightLearning::turn(std::size_t sample, std::span<float> gradient) const {
+  float sum = 0.0f;
+  for (const Gradient& one : gradients_) sum += one.turns[sample];
+  if (sum == 0) return;
+  const float by = sum * norms_[sample] * norms_[sample];
+  for (std::uint64_t at = samples_.feature_offsets[sample]; at < samples_.feature_offsets[sample + 1]; ++at) {
+    const float value = from_bf16(samples_.values[at]);
+    gradient[samples_.features[at]] -= by * value * value;
+  }
+}
+
+double FeatureWeightLearning::gradient_of(std::size_t feature) const {
+  double sum = 0.0;
+  for (const Gradient& slice : gradients_) sum += slice.features[feature];
+  return sum * factors_[feature] * factors_[feature];
+}
+
+void FeatureWeightLearning::climb(double rate) {
+  parallel_for(logs_.size(), threads_, [&](std::size_t f, int) {
+    const double gradient = gradient_of(f);
+    if (gradient == 0) return;
+    squares_[f] += gradient * gradient;
+    const double log = logs_[f] + rate * gradient / (std::sqrt(squares_[f]) + kEnough);
+    logs_[f] = std::clamp(static_cast<float>(log), kMinLog, kMaxLog);
+  });
+}
+
+void FeatureWeightLearning::prepare() {
+  squares_.assign(logs_.size(), 0.0);
+  gradients_.resize(slice_count_);
+  for (Gradient& gradient : gradients_) {
+    gradient.features.resize(logs_.size());
+    gradient.turns.resize(samples_.samples());
+  }
+  scratch_.resize(static_cast<std::size_t>(threads_));
+}
+
+FeatureWeightLearning::Slope FeatureWeightLearning::slope_at(std::span<const float> logs) {
+  logs_.assign(logs.begin(), logs.end());
+  prepare();
+  measure();
+  Slope slope{0.0, std::vector<double>(logs_.size(), 0.0)};
+  for (std::size_t batch = 0; batch < kBatches; ++batch) {
+    slope.likelihood += add_up(batch);
+    for (std::size_t f = 0; f < logs_.size(); ++f) slope.gradient[f] += gradient_of(f);
+  }
+  return slope;
+}
+
+std::vector<std::uint16_t> FeatureWeightLearning::learn() {
+  prepare();
+  for (std::size_t round = 0; round < kRounds; ++round) {
+    for (std::size_t batch = 0; batch < kBatches; ++batch) {
+      measure();
+      add_up(batch);
+      climb(kRate * (1.0 - double(round) / kRounds));
+    }
+  }
+  return rounded();
+}
+
+void learn_feature_weights(Neighbours& neighbours, int threads) {
+  if (!neighbours.learns()) return;
+  FeatureWeightLearning learning(neighbours, threads);
+  neighbours.set_feature_weights(learning.first_weights(), threads);
+  learning.find_candidates(neighbours);
+  neighbours.set_feature_weights(learning.learn(), threads);
+}
+
+}  // namespace slide

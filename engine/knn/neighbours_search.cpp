@@ -1,0 +1,227 @@
+// kNN search and vote.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+
+#include "engine/base/prefetch.h"
+#include "engine/kernels/bf16.h"
+#include "engine/knn/neighbours.h"
+#include "engine/statistics/top_bound.h"
+
+namespace slide {
+
+using kernels::from_bf16;
+
+namespace {
+
+float as_float(std::uint16_t bf16) {
+  return from_bf16(bf16);
+}
+float as_float(std::int8_t q) {
+  return static_cast<float>(q);
+}
+
+// sum of x[ids[i]] * values[i]; four independent sums hide the latency of additions
+template <class Value>
+float dot_of(const float* x, const std::uint32_t* ids, const Value* values, std::size_t count) {
+  float sums[4] = {};
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    for (std::size_t j = 0; j < 4; ++j) sums[j] += x[ids[i + j]] * as_float(values[i + j]);
+  }
+  for (; i < count; ++i) sums[0] += x[ids[i]] * as_float(values[i]);
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+}  // namespace
+
+// Computes the query's entries from the row; returns false where all values are 0.
+bool Neighbours::enter(const SparseRow& row, Scratch& scratch) const {
+  double square = 0.0;
+  for (std::size_t i = 0; i < row.ids.size(); ++i) {
+    const double value = double(row.values[i]) * factor_of(row.ids[i]);
+    square += value * value;
+  }
+  scratch.entries.clear();
+  if (square == 0) return false;
+  const double scale = 1.0 / std::sqrt(square);
+  for (std::size_t i = 0; i < row.ids.size(); ++i) {
+    const float factor = factor_of(row.ids[i]);
+    const auto value = static_cast<float>(scale * row.values[i] * factor);
+    scratch.entries.push_back({row.ids[i], value, value * factor});
+  }
+  return true;
+}
+
+// Selects the entries whose postings are read: those of the largest weight per posting, as many as kPostings
+// allows.
+void Neighbours::choose_lists(Scratch& scratch) const {
+  auto& telling = scratch.telling;
+  telling.clear();
+  for (std::size_t i = 0; i < scratch.entries.size(); ++i) {
+    const auto [feature, value, product] = scratch.entries[i];
+    const std::uint64_t samples = count(feature);
+    if (std::fabs(value) < kMinValue || samples == 0 || samples > kPostings) continue;
+    telling.emplace_back(value * value / std::sqrt(static_cast<float>(samples)),
+                         static_cast<std::uint32_t>(i));
+  }
+  std::sort(telling.begin(), telling.end(), std::greater<>());
+  std::size_t left = kPostings, chosen = 0;
+  for (const auto& one : telling) {
+    const std::uint64_t samples = count(scratch.entries[one.second].feature);
+    if (samples > left) continue;
+    left -= samples;
+    telling[chosen++] = one;
+  }
+  telling.resize(chosen);
+}
+
+// Adds |q[f] x[f]| over the selected features f to the partial score of each sample that has them, without
+// the sample's norm; returns the number of touched samples.
+std::size_t Neighbours::gather(Scratch& scratch) const {
+  for (const auto& [tells, i] : scratch.telling) {
+    const std::uint64_t first = offsets_[scratch.entries[i].feature];
+    prefetch(&posted_[first]);
+    q_.empty() ? prefetch(&weights_[first]) : prefetch(&q_[first]);
+  }
+  std::size_t touched = 0;
+  const auto add_up = [&](const auto& value_at) {
+    for (const auto& [tells, i] : scratch.telling) {
+      const std::uint32_t f = scratch.entries[i].feature;
+      const float by = std::fabs(scratch.entries[i].product);
+      for (std::uint64_t at = offsets_[f]; at < offsets_[f + 1]; ++at) {
+        float& rough = scratch.rough[posted_[at]];
+        scratch.touched[touched] = posted_[at];  // branch-free: the branch is unpredictable
+        touched += rough == 0.0f ? 1 : 0;
+        rough += by * std::fabs(value_at(at));
+      }
+    }
+  };
+  if (q_.empty()) {
+    add_up([&](std::uint64_t at) { return from_bf16(weights_[at]); });
+  } else {
+    const std::vector<std::int8_t>& exponents = storage_.small.exponents;
+    add_up([&](std::uint64_t at) {
+      return kernels::int8_factor(exponents[posted_[at]]) * static_cast<float>(q_[at]);
+    });
+  }
+  return touched;
+}
+
+// Keeps in `keys` the `most` touched samples of largest partial score, or all if there are fewer; resets the
+// scores.
+void Neighbours::keep_largest(std::size_t most, std::size_t touched, Scratch& scratch) const {
+  std::vector<float>& scores = scratch.scores;
+  scores.resize(touched);
+  for (std::size_t t = 0; t < touched; ++t) {
+    const std::uint32_t sample = scratch.touched[t];
+    scores[t] = norms_.empty() ? scratch.rough[sample] : scratch.rough[sample] * norms_[sample];
+    scratch.rough[sample] = 0.0f;
+  }
+  const float least = top_bound<float>(most, scores, std::greater<>(), 0.0f, scratch.largest);
+  scratch.keys.resize(touched);
+  std::size_t kept = 0;
+  for (std::size_t t = 0; t < touched; ++t) {  // branch-free: the branch is unpredictable
+    // Positive floats compare like their bits; ties go to the lower sample number.
+    scratch.keys[kept] = std::uint64_t{std::bit_cast<std::uint32_t>(scores[t])} << 32 | ~scratch.touched[t];
+    kept += scores[t] >= least ? 1 : 0;
+  }
+  scratch.keys.resize(kept);
+  if (kept <= most) return;
+  std::nth_element(scratch.keys.begin(), scratch.keys.begin() + static_cast<std::ptrdiff_t>(most),
+                   scratch.keys.end(), std::greater<>());
+  scratch.keys.resize(most);
+}
+
+// Dot product of a sample's values and `query`.
+float Neighbours::product_of(std::uint32_t sample, const float* query) const {
+  const std::uint64_t at = storage_.feature_offsets[sample];
+  const std::size_t count = storage_.feature_offsets[sample + 1] - at;
+  const std::uint32_t* ids = storage_.features.data() + at;
+  if (q_.empty()) return dot_of(query, ids, storage_.values.data() + at, count);
+  return kernels::int8_factor(storage_.small.exponents[sample]) *
+         dot_of(query, ids, storage_.small.q.data() + at, count);
+}
+
+// Leaves in `similarity` the positive cosines between the query and the samples in `keys`, descending.
+void Neighbours::compare(Scratch& scratch) const {
+  const auto sample_of = [](std::uint64_t key) { return ~static_cast<std::uint32_t>(key); };
+  for (const std::uint64_t key : scratch.keys) prefetch(&storage_.feature_offsets[sample_of(key)]);
+  for (const std::uint64_t key : scratch.keys) {
+    const std::uint64_t at = storage_.feature_offsets[sample_of(key)];
+    prefetch(storage_.features.data() + at);
+    prefetch(storage_.features.data() + at + 16);
+    q_.empty() ? prefetch(storage_.values.data() + at) : prefetch(storage_.small.q.data() + at);
+  }
+  for (const Entry& entry : scratch.entries) scratch.query[entry.feature] = entry.product;
+  scratch.similarity.clear();
+  for (const std::uint64_t key : scratch.keys) {
+    const std::uint32_t sample = sample_of(key);
+    const float norm = norms_.empty() ? 1.0f : norms_[sample];
+    const float dot = norm * product_of(sample, scratch.query.data());
+    if (dot > 0) scratch.similarity.emplace_back(std::min(1.0f, dot), sample);
+  }
+  for (const Entry& entry : scratch.entries) scratch.query[entry.feature] = 0.0f;
+  const auto more_similar = [](const auto& a, const auto& b) {
+    return a.first > b.first || (a.first == b.first && a.second < b.second);
+  };
+  std::sort(scratch.similarity.begin(), scratch.similarity.end(), more_similar);
+}
+
+void Neighbours::find(const SparseRow& row, Scratch& scratch) const {
+  scratch.similarity.clear();
+  if (!enter(row, scratch)) return;
+  choose_lists(scratch);
+  keep_largest(candidates(), gather(scratch), scratch);
+  compare(scratch);
+}
+
+void Neighbours::vote(const SparseRow& row, Scratch& scratch, std::vector<Vote>& votes) const {
+  find(row, scratch);
+  if (!scratch.similarity.empty()) add_votes(scratch, votes);
+}
+
+void Neighbours::find_similar(const float* x, std::size_t ldx, std::size_t samples, Scratch& scratch) const {
+  storage_.dense.find(x, ldx, samples, candidates(), scratch.dense);
+}
+
+void Neighbours::vote_dense(std::size_t sample, Scratch& scratch, std::vector<Vote>& votes) const {
+  const auto nearest = storage_.dense.compare(sample, scratch.dense);
+  scratch.similarity.assign(nearest.begin(), nearest.end());
+  add_votes(scratch, votes);
+}
+
+void Neighbours::add_votes(Scratch& scratch, std::vector<Vote>& votes) const {
+  auto& nearest = scratch.similarity;
+  nearest.resize(std::min<std::size_t>(nearest.size(), config_.count));
+  double sum = std::pow(kPriorNeighbour, config_.power);
+  std::size_t labels = 0;
+  for (auto& [similarity, sample] : nearest) {
+    sum += similarity = static_cast<float>(std::pow(double(similarity), config_.power));
+    labels += storage_.label_offsets[sample + std::size_t{1}] - storage_.label_offsets[sample];
+  }
+  // Hash table: 1 + index of a label's vote, or 0; labels of several neighbours are common.
+  scratch.places.assign(std::bit_ceil(2 * labels + 1), 0);
+  const std::size_t mask = scratch.places.size() - 1, first = votes.size();
+  for (const auto& [similarity, sample] : nearest) {
+    const auto weight = static_cast<float>(similarity / sum);
+    for (std::uint64_t at = storage_.label_offsets[sample]; at < storage_.label_offsets[sample + 1]; ++at) {
+      const std::uint32_t label = storage_.labels[at];
+      std::size_t place = (label * 0x9e3779b9u >> 7) & mask;
+      while (scratch.places[place] != 0 && votes[first + scratch.places[place] - 1].label != label)
+        place = (place + 1) & mask;
+      if (scratch.places[place] == 0) {
+        votes.push_back({label, weight});
+        scratch.places[place] = static_cast<std::uint32_t>(votes.size() - first);
+      } else {
+        float& all = votes[first + scratch.places[place] - 1].weight;
+        all = std::min(1.0f, all + weight);
+      }
+    }
+  }
+  std::sort(votes.begin() + static_cast<std::ptrdiff_t>(first), votes.end(),
+            [](const Vote& a, const Vote& b) { return a.label < b.label; });
+}
+
+}  // namespace slide

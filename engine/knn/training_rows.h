@@ -1,0 +1,34 @@
+// The training rows, without and with feature crosses. Hidden layers take the rows with crosses; the linear
+// term and the kNN prediction take the raw rows.
+//
+// Immutable once built, then safe from any thread.
+#pragma once
+
+#include "datasets/rows/dataset.h"
+#include "engine/config/config.h"
+#include "engine/crosses/feature_crosses.h"
+#include "engine/network/block_bounds.h"
+
+namespace slide {
+
+struct TrainingRows {
+  Dataset raw;  // as in the data
+  FeatureCrosses crosses;
+  Dataset crossed;  // rows with crosses
+
+  // No crosses.
+  TrainingRows(const Dataset& train) : raw(train), crossed(train) {}
+  // Chooses crosses from the samples as data.crosses says; none for interactions and for dense columns.
+  TrainingRows(const Config& config, const Dataset& train, int threads);
+  // Uses the given crosses.
+  TrainingRows(FeatureCrosses chosen, const Dataset& train, int threads);
+
+  double seconds = 0.0;  // time to choose and add crosses
+};
+
+// Bounds of a block of the rows with crosses; of the whole data, what the linear term and the kNN prediction
+// keep: the raw rows. label_features: distinct features of the samples of each label, at most `wide_features`
+// a label, summed; extrapolated from evenly spaced labels where labels times features number more than 2^24.
+BlockBounds bounds_of(const TrainingRows& rows, std::size_t block_size, std::size_t wide_features);
+
+}  // namespace slide

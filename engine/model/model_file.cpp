@@ -1,0 +1,393 @@
+#include "engine/model/model_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/base/summed_file.h"
+#include "engine/cluster/shared_summed_file.h"
+#include "engine/crosses/feature_transform.h"
+#include "engine/model/model_checks.h"
+#include "engine/model/model_matrices.h"
+#include "engine/model/model_sections.h"
+#include "engine/model/packed_sections.h"
+#include "engine/model/run_paths.h"
+#include "engine/wide/wide_path.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::uint64_t kSummedAfterwards = std::uint64_t{1} << 28;  // bytes
+
+constexpr std::uint32_t kFlagOptimizer = 1;
+constexpr std::uint32_t kFlagWide = 2;
+constexpr std::uint32_t kFlagText = 4;
+constexpr std::uint32_t kFlagFactors = 8;
+constexpr std::uint32_t kFlagNeighbours = 16;
+constexpr std::uint32_t kFlagBf16 = 32;  // quantized forms
+constexpr std::uint32_t kFlagInt8 = 64;
+constexpr std::uint32_t kFlagIdle = 128;
+constexpr std::uint32_t kFlagDense = 256;
+constexpr std::uint32_t kFlagPairs = 512;
+constexpr std::uint32_t kFlagFeatureWeights = 1024;
+// Each model gets the oldest version that supports its content, for compatibility with older programs.
+constexpr std::uint32_t kPlainVersion = 4, kSmallVersion = 5, kDenseVersion = 6, kLabelTextVersion = 7,
+                        kPairsVersion = 9, kFeatureWeightsVersion = 10;
+
+// ---- writing ----
+
+// The optimizer state to write, or nullptr.
+const OptimizerState* state_of(const ModelParts& model) {
+  const bool plain = model.form == ModelForm::kPlain;
+  return model.config.train.save_optimizer && plain ? model.optimizer : nullptr;
+}
+
+std::uint32_t flag_of(ModelForm form) {
+  return form == ModelForm::kBf16 ? kFlagBf16 : form == ModelForm::kInt8 ? kFlagInt8 : 0;
+}
+
+// Learnt feature weights of the kNN prediction.
+std::span<const std::uint16_t> similarity_of(const ModelParts& model) {
+  if (model.trained.neighbours == nullptr) return {};
+  return model.trained.neighbours->storage().feature_weights;
+}
+
+std::uint32_t flags_of(const ModelParts& model) {
+  const Network& network = model.trained.network;
+  return flag_of(model.form) | (state_of(model) != nullptr ? kFlagOptimizer : 0) |
+         (wide_of(network.output()) != nullptr ? kFlagWide : 0) | (model.text != nullptr ? kFlagText : 0) |
+         (scale_of(network).factors().empty() ? 0 : kFlagFactors) |
+         (model.trained.neighbours != nullptr ? kFlagNeighbours : 0) | (model.idle.empty() ? 0 : kFlagIdle) |
+         (model.shape.dense > 0 ? kFlagDense : 0) | (model.shape.crosses > 0 ? kFlagPairs : 0) |
+         (similarity_of(model).empty() ? 0 : kFlagFeatureWeights);
+}
+
+std::uint32_t version_of(const ModelParts& model) {
+  if (!similarity_of(model).empty()) return kFeatureWeightsVersion;
+  if (model.shape.crosses > 0) return kPairsVersion;
+  if (model.shape.dense > 0) return kDenseVersion;
+  const Neighbours* neighbours = model.trained.neighbours;
+  if (neighbours != nullptr && neighbours->samples() > model.shape.samples) return kLabelTextVersion;
+  return model.form == ModelForm::kPlain ? kPlainVersion : kSmallVersion;
+}
+
+void put_shape(ByteWriter& out, const DataShape& shape) {
+  for (const std::uint64_t size : {shape.features, shape.labels, shape.samples}) out.put(size);
+  if (shape.dense > 0) out.put<std::uint64_t>(shape.dense);
+  out.put_values(shape.label_frequencies);
+}
+
+std::vector<LayerHash> hashes_of(const ModelParts& model) {
+  if (model.hashes != nullptr) return *model.hashes;
+  const Network& network = model.trained.network;
+  std::vector<LayerHash> hashes;
+  for (std::size_t l = 0; l < network.layers().size(); ++l) {
+    const lsh::NeuronIndex* index = network.layers()[l].index();
+    hashes.push_back({network.hash_seed(l), index != nullptr ? index->generation() : 0});
+  }
+  return hashes;
+}
+
+void put_hashes(ByteWriter& out, const std::vector<LayerHash>& hashes) {
+  out.put<std::uint64_t>(hashes.size());
+  for (const LayerHash& hash : hashes) {
+    out.put(hash.seed);
+    out.put(hash.generation);
+  }
+}
+
+// The stored configuration: without threads and without paths of the previous model or pretrained vectors, so
+// that a model does not depend on them; layers of quantized forms are bfloat16.
+std::string config_of(const ModelParts& model) {
+  Config stored = model.config;
+  stored.train.threads = 0;
+  stored.train.init.clear();
+  stored.train.vectors.clear();
+  if (model.form != ModelForm::kPlain) stored.train.weights = Precision::kBf16;
+  return to_toml(stored);
+}
+
+void put_sparse(ByteWriter& out, const ModelParts& model, const OptimizerState* state) {
+  const WidePath* wide = wide_of(model.trained.network.output());
+  const Neighbours* neighbours = model.trained.neighbours;
+  const bool plain = model.form == ModelForm::kPlain;
+  if (wide != nullptr) plain ? put_wide(out, *wide, state) : put_packed_wide(out, *wide, model.form);
+  put_factors(out, scale_of(model.trained.network));
+  if (neighbours != nullptr)
+    plain ? put_neighbours(out, *neighbours) : put_packed_neighbours(out, *neighbours, model.form);
+  out.put_values(similarity_of(model));
+}
+
+// `text`: bytes of the text model, or empty.
+void put_contents(ByteWriter& out, const ModelParts& model, const std::string& text,
+                  std::uint64_t file_bytes) {
+  const Network& network = model.trained.network;
+  const OptimizerState* state = state_of(model);
+  out.write(kModelMagic);
+  out.put<std::uint32_t>(version_of(model));
+  out.put<std::uint32_t>(flags_of(model));
+  out.put<std::uint64_t>(file_bytes);
+  out.put<std::uint64_t>(model.steps);
+  const std::string config = config_of(model);
+  out.put_array(config.data(), config.size());
+  put_shape(out, model.shape);
+  put_pairs(out, crosses_of(network));
+  put_hashes(out, hashes_of(model));
+  put_matrices(out, network, state, model.form);
+  put_sparse(out, model, state);
+  if (model.text != nullptr) out.put_array(text.data(), text.size());
+  out.put_values(model.idle);
+}
+
+// ---- reading ----
+
+Config get_config(ByteReader& in, const std::string& path, std::vector<std::string>& notes) {
+  const std::string text(in.take(in.get<std::uint64_t>()));
+  return parse_stored_config(text, path + " (configuration)", notes);
+}
+
+DataShape get_shape(ByteReader& in, std::uint32_t flags) {
+  DataShape shape;
+  shape.features = in.get<std::uint64_t>();
+  shape.labels = in.get<std::uint64_t>();
+  shape.samples = in.get<std::uint64_t>();
+  if (shape.features == 0 || shape.features > UINT32_MAX) in.refuse("impossible number of features");
+  if ((flags & kFlagDense) != 0) {
+    shape.dense = in.get<std::uint64_t>();
+    if (shape.dense == 0 || shape.dense > shape.features) in.refuse("impossible number of dense features");
+  }
+  if (shape.labels == 0 || shape.labels > in.left() / sizeof(std::uint32_t))
+    in.refuse("impossible number of labels");
+  in.get_vector(shape.label_frequencies, shape.labels);
+  // The first layer has a weight of each.
+  if (shape.features > in.left()) in.refuse("features beyond its length");
+  return shape;
+}
+
+FeatureCrosses get_shape_pairs(ByteReader& in, std::uint32_t flags, DataShape& shape) {
+  if ((flags & kFlagPairs) == 0) return {};
+  if (shape.dense > 0) in.refuse("pairs beside dense features");
+  FeatureCrosses pairs = get_pairs(in, shape.features);
+  shape.crosses = pairs.size();
+  return pairs;
+}
+
+std::vector<LayerHash> get_hashes(ByteReader& in) {
+  std::vector<LayerHash> hashes(in.get_count(2 * sizeof(std::uint64_t), "layers beyond its length"));
+  for (LayerHash& hash : hashes) {
+    hash.seed = in.get<std::uint64_t>();
+    hash.generation = in.get<std::uint64_t>();
+  }
+  return hashes;
+}
+
+// Checks that the flags agree with the configuration.
+void check_flag(std::uint32_t flags, std::uint32_t flag, bool configured, const char* what,
+                const ByteReader& in) {
+  if (((flags & flag) != 0) != configured) in.refuse(what);
+}
+
+ModelForm get_form(std::uint32_t flags, const Config& config, const ByteReader& in) {
+  const bool bf16 = (flags & kFlagBf16) != 0, int8 = (flags & kFlagInt8) != 0;
+  if (!bf16 && !int8) return ModelForm::kPlain;
+  if (bf16 == int8 || (flags & kFlagOptimizer) != 0 || config.train.weights != Precision::kBf16)
+    in.refuse("a small form that contradicts itself");
+  return bf16 ? ModelForm::kBf16 : ModelForm::kInt8;
+}
+
+void get_wide_path(ByteReader& in, StoredState stored, ModelForm form, Network& network,
+                   OptimizerState& state, ModelBytes& bytes) {
+  const std::uint64_t left = in.left();
+  auto wide =
+      form == ModelForm::kPlain ? get_wide(in, network, stored, state) : get_packed_wide(in, network, form);
+  const std::uint64_t own = stored == StoredState::kNone ? 0 : wide->weights() * sizeof(float);
+  bytes.optimizer += own;
+  bytes.wide = left - in.left() - own;
+  network.output().set_term(std::move(wide));
+}
+
+// Reads the network's own sections into `network`, and with kRead the optimizer's state.
+void get_network(ByteReader& in, std::uint32_t flags, StoredState stored, Network& network,
+                 OptimizerState& state, ModelBytes& bytes) {
+  const Config& config = network.config();
+  const ModelForm form = get_form(flags, config, in);
+  const std::uint64_t left = in.left();
+  bytes.optimizer = get_matrices(in, stored, form, network, state);
+  bytes.weights = left - in.left() - bytes.optimizer;
+  check_flag(flags, kFlagWide, config.layers.back().wide, "wide weights against its configuration", in);
+  if (config.layers.back().wide) get_wide_path(in, stored, form, network, state, bytes);
+  check_flag(flags, kFlagFactors, config.data.idf_power != 0, "factors of features against its configuration",
+             in);
+  if (config.data.idf_power != 0) set_scale(network, get_factors(in, config.data, network.sample_features()));
+}
+
+std::shared_ptr<const TextModel> get_text(ByteReader& in, const Config& config, const DataShape& shape,
+                                          const std::string& path) {
+  auto text = TextModel::from_bytes(in.take(in.get<std::uint64_t>()), config.text, path);
+  if (text->feature_count() > shape.features - shape.dense || text->label_count() != shape.labels)
+    in.refuse("a vocabulary of another size");
+  return text;
+}
+
+// The shard of the network that this process holds.
+Network share_of(const Config& config, const DataShape& shape, const Cluster& cluster) {
+  const std::size_t depth = config.layers.size();
+  if (depth > 2 || (depth == 2 && config.layers.front().kind == LayerKind::kSampled))
+    fail_input("several processes share networks of one dense hidden layer at most; start one");
+  const std::size_t size = config.layers.back().size, neurons = size == 0 ? shape.labels : size;
+  return {config, shape,
+          even_parts(shape.inputs(), neurons, static_cast<std::size_t>(cluster.rank()),
+                     static_cast<std::size_t>(cluster.size()))};
+}
+
+// Reads everything after the version; the checksum is verified later.
+Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path, const Cluster* cluster) {
+  const auto flags = in.get<std::uint32_t>();
+  const auto file_bytes = in.get<std::uint64_t>();  // checked before
+  if (cluster == nullptr) require_model_room(file_bytes, (flags & kFlagOptimizer) != 0, path);
+  const auto steps = in.get<std::uint64_t>();
+  std::vector<std::string> notes;
+  Config config = get_config(in, path, notes);
+  DataShape shape = get_shape(in, flags);
+  FeatureCrosses pairs = get_shape_pairs(in, flags, shape);
+  std::vector<LayerHash> hashes = get_hashes(in);
+  const ModelForm form = get_form(flags, config, in);
+  check_counts(shape, steps, hashes, in);
+  check_sizes(config, shape, form, in);
+  Network network = cluster != nullptr ? share_of(config, shape, *cluster) : Network(config, shape);
+  set_crosses(network, std::move(pairs));
+  if (hashes.size() != network.layers().size()) in.refuse("another number of layers");
+  const bool state_stored = (flags & kFlagOptimizer) != 0;
+  const bool state_read = state_stored && optimizer == LoadOptimizer::kYes;
+  OptimizerState state;
+  ModelBytes bytes;
+  get_network(in, flags,
+              state_read     ? StoredState::kRead
+              : state_stored ? StoredState::kSkip
+                             : StoredState::kNone,
+              network, state, bytes);
+  check_flag(flags, kFlagNeighbours, config.neighbours.share > 0, "neighbours against its configuration", in);
+  std::optional<Neighbours> neighbours;
+  std::uint64_t left = in.left();
+  if ((flags & kFlagNeighbours) != 0) {
+    neighbours = form == ModelForm::kPlain ? get_neighbours(in, config.neighbours, shape)
+                                           : get_packed_neighbours(in, config.neighbours, shape, form);
+    if ((flags & kFlagFeatureWeights) != 0) neighbours->set_feature_weights(get_feature_weights(in, shape));
+  }
+  bytes.neighbours = left - in.left();
+  left = in.left();
+  std::shared_ptr<const TextModel> text;
+  if ((flags & kFlagText) != 0) text = get_text(in, config, shape, path);
+  bytes.text = left - in.left();
+  std::vector<std::uint32_t> idle;
+  if ((flags & kFlagIdle) != 0) in.get_vector(idle, shape.labels);
+  if (in.left() != 0) in.refuse("more than its configuration needs");
+  return {std::move(config),
+          std::move(shape),
+          steps,
+          state_stored,
+          std::move(hashes),
+          std::move(network),
+          state_read ? std::optional(std::move(state)) : std::nullopt,
+          std::move(neighbours),
+          std::move(text),
+          std::move(idle),
+          0,
+          0,
+          form,
+          bytes,
+          std::move(notes)};
+}
+
+// The same; where content is invalid and the checksum is wrong, reports the checksum, unless so much is left
+// that reading it takes long.
+Model get_checked_model(SummedReader& in, LoadOptimizer optimizer, const std::string& path,
+                        const Cluster* cluster) {
+  try {
+    return get_model(in, optimizer, path, cluster);
+  } catch (const InputError&) {
+    if (in.left() <= kSummedAfterwards) in.finish();
+    throw;
+  }
+}
+
+}  // namespace
+
+void save_model(const std::string& path, const ModelParts& model, Cluster* cluster) {
+  const std::string text = model.text != nullptr ? model.text->to_bytes() : "";
+  // The header contains the length.
+  if (cluster != nullptr && cluster->size() > 1) {
+    SharedCounter counter(*cluster);
+    put_contents(counter, model, text, 0);
+    SharedSummedFile out(*cluster, path);
+    put_contents(out, model, text, counter.count() + kFooterBytes);
+    return out.finish();
+  }
+  ByteCounter counter;
+  put_contents(counter, model, text, 0);
+  SummedFile out(path);
+  put_contents(out, model, text, counter.count() + kFooterBytes);
+  out.finish();
+}
+
+namespace {
+
+// A file whose magic and version have been read.
+struct OpenedModel {
+  std::unique_ptr<SummedReader> in;
+  std::uint64_t bytes = 0;
+  std::uint32_t version = 0;
+};
+
+OpenedModel open_model(const std::string& path) {
+  ModelInput input = open_model_input(path);
+  std::array<char, kModelHeaderBytes> header{};
+  const ssize_t got = read_at(input.file.get(), header.data(), header.size(), 0);
+  if (got < 0) fail_input("{}: cannot be read ({}); check the file and its disk", path, std::strerror(errno));
+  OpenedModel opened;
+  opened.bytes = input.bytes;
+  opened.version = check_model_header({header.data(), static_cast<std::size_t>(got)}, opened.bytes, path);
+  opened.in = std::make_unique<SummedReader>(std::move(input.file), opened.bytes,
+                                             path + ": the model is damaged", "copy it again or train again");
+  opened.in->check_end();
+  opened.in->skip(kModelFlagsAt);
+  return opened;
+}
+
+}  // namespace
+
+Config load_model_config(const std::string& name) {
+  const std::string path = model_at(name);
+  const OpenedModel opened = open_model(path);
+  ByteReader& in = *opened.in;
+  in.get<std::uint32_t>();  // flags
+  in.get<std::uint64_t>();  // length
+  in.get<std::uint64_t>();  // steps
+  std::vector<std::string> notes;
+  return get_config(in, path, notes);
+}
+
+void check_model_file(const std::string& name) {
+  open_model(model_at(name)).in->finish();
+}
+
+Model load_model(const std::string& name, LoadOptimizer optimizer, const Cluster* cluster) {
+  const std::string path = model_at(name);
+  const OpenedModel opened = open_model(path);
+  const bool shared = cluster != nullptr && cluster->size() > 1;
+  Model model = get_checked_model(*opened.in, optimizer, path, shared ? cluster : nullptr);
+  model.checksum = opened.in->finish();
+  model.version = opened.version;
+  model.bytes.file = opened.bytes;
+  model.path = path;
+  return model;
+}
+
+}  // namespace slide

@@ -1,0 +1,68 @@
+#include "engine/statistics/label_sums.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "engine/statistics/top_bound.h"
+
+namespace slide {
+
+LabelSums::LabelSums(const Dataset& train, std::size_t labels, const FeatureScale& scale)
+    : train_(train),
+      scale_(scale),
+      samples_(train.size(), labels, [&](std::size_t i) { return train.labels(i); }) {}
+
+LabelSums::Sum LabelSums::make_sum() const {
+  Sum sum;
+  sum.values.assign(train_.feature_count(), 0.0f);
+  sum.listed.assign(train_.feature_count(), 0);
+  return sum;
+}
+
+void LabelSums::add_up(std::size_t label, Sum& sum) const {
+  for (const std::uint32_t id : sum.ids) {
+    sum.values[id] = 0.0f;
+    sum.listed[id] = 0;
+  }
+  sum.ids.clear();
+  for (const std::uint32_t sample : samples(label)) {
+    sum.scaled.clear();
+    const SparseRow row = scale_.scaled(train_.features(sample), sum.scaled);
+    for (std::size_t i = 0; i < row.ids.size(); ++i) {
+      const std::uint32_t id = row.ids[i];
+      if (sum.listed[id] == 0) sum.ids.push_back(id);
+      sum.listed[id] = 1;
+      sum.values[id] += row.values[i];
+    }
+  }
+  sum.square = 0.0;
+  for (const std::uint32_t id : sum.ids) sum.square += double(sum.values[id]) * sum.values[id];
+}
+
+void keep_strongest(std::vector<std::uint32_t>& ids, std::size_t most, const std::vector<float>& values) {
+  if (ids.size() <= most) return;
+  // Sort key, ascending: by decreasing |value|, then by id. No thread_local: where memory fails, glibc aborts
+  // at the registration of its destructor.
+  std::vector<std::uint64_t> keys(ids.size()), first;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const std::uint64_t size = std::bit_cast<std::uint32_t>(std::fabs(values[ids[i]]));
+    keys[i] = ~size << 32 | ids[i];
+  }
+  const std::uint64_t last =
+      top_bound<std::uint64_t>(most, keys, std::less<>(), std::numeric_limits<std::uint64_t>::max(), first);
+  std::size_t kept = 0;
+  for (const std::uint64_t key : keys) {  // branch-free: the branch is unpredictable
+    keys[kept] = key;
+    kept += key <= last ? 1 : 0;
+  }
+  keys.resize(kept);
+  const auto end = keys.begin() + static_cast<std::ptrdiff_t>(most);
+  std::nth_element(keys.begin(), end, keys.end());
+  ids.resize(most);
+  for (std::size_t i = 0; i < most; ++i) ids[i] = static_cast<std::uint32_t>(keys[i]);
+}
+
+}  // namespace slide
