@@ -1,10 +1,10 @@
 // Mutates fields of model files by the page of the format, mends length and checksum, and lets the library,
-// the server and the commands use each mutated model (model_uses.h). It must be accepted or refused with one
-// line, within 10 s of processor time and memory of 10 times its bytes and 64 MB. A finding is printed with
-// its number, which makes it again. usage: model_mutator [MODEL...] [--count N] [--seed S] [--jobs J]
-// [--found DIR] [--only NUMBER]
+// the server, the commands and Python use each mutated model (model_uses.h). It must be accepted or refused
+// with one line, within 10 s of processor time and memory of 10 times its bytes and 64 MB. A finding is
+// printed with its number, which makes it again.
+// usage: model_mutator [MODEL...] [--count N] [--first N] [--seed S] [--jobs J] [--found DIR] [--only N]
 //   MODEL    model files, or names of kinds of its own; default: all of these
-//   --count  mutations of each model (default 60)
+//   --count  mutations of each model (default 60); --first: number of the first (default 0)
 //   --found  folder for models that are findings
 //   --only   this mutation alone, in this process, for a debugger
 #include <fcntl.h>
@@ -43,15 +43,14 @@ namespace {
 
 constexpr double kMaxSeconds = 10;   // of processor time
 constexpr double kMaxWaiting = 120;  // of wall time, where nothing is computed
-constexpr std::uint64_t kAllUsesEvery =
-    16;  // a model that is not loaded goes through all uses this often, else
-constexpr std::size_t kUsesOfRefused = 4;  // through the first ones
+// A model that is not loaded goes through loading and every sixth of the other uses, in turn.
+constexpr std::uint64_t kUsesInTurn = 6;
 constexpr std::size_t kFreeMemory = std::size_t{64} << 20, kMemoryTimes = 10;
 constexpr int kMaxFindings = 20;  // of a worker
 
 struct Options {
   std::vector<std::string> models;
-  std::uint64_t count = 60, seed = 1, only = ~std::uint64_t{0};
+  std::uint64_t count = 60, first = 0, seed = 1, only = ~std::uint64_t{0};
   unsigned jobs = 1;
   std::string found;
 };
@@ -100,12 +99,12 @@ std::string messages_in(int file) {
 
 // ---- in a process of its own ----
 
-// Lets the uses have the model in `the_case`; returns whether it is loaded.
-bool use(const ModelCase& the_case, std::size_t file_bytes, bool all, Progress& progress) {
+// Lets the uses have the model in `the_case`, mutation `number`; returns whether it is loaded.
+bool use(const ModelCase& the_case, std::size_t file_bytes, std::uint64_t number, Progress& progress) {
   const std::vector<ModelUse>& uses = model_uses();
   bool loaded = false;
   for (std::size_t u = 0; u < uses.size(); ++u) {
-    if (u >= kUsesOfRefused && !loaded && !all) break;
+    if (u > 0 && !loaded && (number + u) % kUsesInTurn != 0) continue;
     progress.use = u;
     begin_measuring();
     std::string message;
@@ -164,7 +163,7 @@ void use_mutated(const Target& target, const Options& options, std::uint64_t num
                  const ModelCase& the_case, Progress& progress) {
   const Mutated mutated = target.mutations->mutate(options.seed, number);
   write_bytes(the_case.model, mutated.file);
-  if (use(the_case, mutated.file.size(), number % kAllUsesEvery == 0, progress)) ++progress.loaded;
+  if (use(the_case, mutated.file.size(), number, progress)) ++progress.loaded;
 }
 
 // ---- the program ----
@@ -191,7 +190,7 @@ class Worker {
  private:
   void run_target(std::size_t t) {
     progress_->target = t;
-    for (std::uint64_t next = job_; next < options_.count && findings_ < kMaxFindings;) {
+    for (std::uint64_t next = options_.first + job_; next < end() && findings_ < kMaxFindings;) {
       const pid_t process = fork();
       check(process >= 0, "a process can be started");
       if (process == 0) {
@@ -205,11 +204,13 @@ class Worker {
     }
   }
 
+  std::uint64_t end() const { return options_.first + options_.count; }
+
   void work(std::size_t t, std::uint64_t first) {
     const ModelCase the_case = case_of(targets_[t], folder_, messages_);
     progress_->number = first;
-    if (first == job_) use_unchanged(targets_[t], the_case, *progress_);
-    for (std::uint64_t n = first; n < options_.count; n += options_.jobs) {
+    if (first == options_.first + job_) use_unchanged(targets_[t], the_case, *progress_);
+    for (std::uint64_t n = first; n < end(); n += options_.jobs) {
       progress_->number = n;
       use_mutated(targets_[t], options_, n, the_case, *progress_);
     }
@@ -323,6 +324,8 @@ Options options_of(int count, char** arguments) {
       options.found = value;
     else if (word == "--count")
       options.count = std::stoull(value);
+    else if (word == "--first")
+      options.first = std::stoull(value);
     else if (word == "--seed")
       options.seed = std::stoull(value);
     else if (word == "--only")

@@ -14,6 +14,7 @@
 #include "engine/serve/predict_api.h"
 #include "engine/serve/served_model.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/model_python.h"
 
 namespace slide::fuzz {
 
@@ -166,19 +167,23 @@ bool continue_training(const ModelCase& the_case, std::string& message) {
 }  // namespace
 
 const std::vector<ModelUse>& model_uses() {
-  static const std::vector<ModelUse> uses = {{"load", load},
-                                             {"library", use_library},
-                                             {"serve", serve},
-                                             {"inspect", inspect},
-                                             {"predict", predict_lines},
-                                             {"predict --inference lsh", predict_lsh},
-                                             {"test", test},
-                                             {"vectors", vectors},
-                                             {"convert --weights bf16", convert_bf16},
-                                             {"convert --weights int8", convert_int8},
-                                             {"convert --drop-optimizer", drop_optimizer},
-                                             {"average", average},
-                                             {"train --init", continue_training}};
+  static const std::vector<ModelUse> uses = [] {
+    std::vector<ModelUse> all = {{"load", load},
+                                 {"library", use_library},
+                                 {"serve", serve},
+                                 {"inspect", inspect},
+                                 {"predict", predict_lines},
+                                 {"predict --inference lsh", predict_lsh},
+                                 {"test", test},
+                                 {"vectors", vectors},
+                                 {"convert --weights bf16", convert_bf16},
+                                 {"convert --weights int8", convert_int8},
+                                 {"convert --drop-optimizer", drop_optimizer},
+                                 {"average", average},
+                                 {"train --init", continue_training}};
+    if (has_python()) all.push_back({"python", use_python});
+    return all;
+  }();
   return uses;
 }
 
