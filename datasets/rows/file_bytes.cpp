@@ -1,20 +1,14 @@
 #include "datasets/rows/file_bytes.h"
 
-#include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <thread>
 
 #include "datasets/rows/data_parts.h"
 #include "datasets/rows/labelled_line.h"
@@ -24,6 +18,7 @@
 #include "engine/base/descriptor.h"
 #include "engine/base/error.h"
 #include "engine/base/free_memory.h"
+#include "engine/base/input_file.h"
 #include "engine/base/parallel.h"
 
 namespace slide {
@@ -32,47 +27,9 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{1} << 22;    // bytes per read of a file
 constexpr std::size_t kStreamBytes = std::size_t{1} << 20;  // min bytes per read of a pipe
-constexpr std::chrono::seconds kAwaitWriter(5);             // for the first one of a pipe
-
-// Whether it is a device other than a terminal and /dev/null, such as /dev/zero.
-bool is_endless(int descriptor, const struct stat& status) {
-  const dev_t null = makedev(1, 3);
-  return S_ISBLK(status.st_mode) ||
-         (S_ISCHR(status.st_mode) && status.st_rdev != null && isatty(descriptor) == 0);
-}
-
-// Whether a program has a pipe open for writing, or has written into it.
-bool has_writer(int pipe) {
-  int copy[2] = {-1, -1};
-  if (pipe2(copy, O_CLOEXEC) != 0) return true;
-  const Descriptor out(copy[0]), in(copy[1]);
-  const ssize_t waiting = tee(pipe, in.get(), 1, SPLICE_F_NONBLOCK);  // takes nothing
-  return waiting > 0 || (waiting < 0 && errno == EAGAIN);
-}
-
-// A named pipe without a writer would be waited for without end; those of a shell have theirs from the start.
-void await_writer(int pipe, const std::string& path) {
-  struct statfs system {};
-  if (fstatfs(pipe, &system) == 0 && system.f_type == PIPEFS_MAGIC) return;
-  const auto end = std::chrono::steady_clock::now() + kAwaitWriter;
-  while (!has_writer(pipe)) {
-    if (std::chrono::steady_clock::now() > end)
-      fail_input("{}: this is a pipe that no program writes into; start the writer first, or name a file",
-                 path);
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-}
 
 Descriptor open_for_reading(const std::string& path) {
-  struct stat named {};
-  const bool is_pipe = stat(path.c_str(), &named) == 0 && S_ISFIFO(named.st_mode);
-  Descriptor descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | (is_pipe ? O_NONBLOCK : 0)));
-  if (descriptor.is_open() && is_endless(descriptor.get(), named))
-    fail_input("{}: this is a device, which may have no end; name a file", path);
-  if (descriptor.is_open() && is_pipe) {
-    await_writer(descriptor.get(), path);
-    fcntl(descriptor.get(), F_SETFL, 0);
-  }
+  Descriptor descriptor = open_input(path);
   if (descriptor.is_open()) return descriptor;
   const int reason = errno;
   if (reason == ENOENT)

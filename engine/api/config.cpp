@@ -12,7 +12,9 @@ Config::Config(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 Config::Config(const Overrides& overrides) : Config(from_toml("", overrides)) {}
 
 Config Config::load(const std::string& path, const Overrides& overrides) {
-  return guarded([&] { return Internals::make<Config>({resolve_config(checked_path(path), overrides)}); });
+  return guarded([&] {
+    return Internals::make<Config>({resolve_config(read_config_text(checked_path(path)), overrides)});
+  });
 }
 
 Config Config::from_toml(const std::string& text, const Overrides& overrides) {

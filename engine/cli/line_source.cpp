@@ -9,11 +9,16 @@
 #include <span>
 
 #include "engine/base/error.h"
+#include "engine/base/input_file.h"
 
 namespace slide::cli {
 
 namespace {
 constexpr std::size_t kReadBytes = std::size_t{1} << 16;
+}
+
+LineSource::LineSource(int descriptor) : descriptor_(descriptor) {
+  refuse_endless(descriptor, kStandardInput);
 }
 
 bool LineSource::read_more() {

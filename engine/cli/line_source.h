@@ -14,8 +14,9 @@ inline constexpr const char* kStandardInput = "standard input";  // name in mess
 
 class LineSource {
  public:
-  // Reads the open file `descriptor`; does not close it.
-  explicit LineSource(int descriptor) : descriptor_(descriptor) {}
+  // Reads the open file `descriptor`, standard input; does not close it. Throws InputError for a device
+  // without an end.
+  explicit LineSource(int descriptor);
 
   // Whole lines with their ends (the last one possibly without); about kMaxBytes at most, unless a single
   // line is longer. Empty at the end of the input. Valid until the next call. Throws InputError where reading

@@ -1,4 +1,6 @@
 // `slide similar`: the items, labels, features or words most similar to given ones.
+#include <unistd.h>
+
 #include <array>
 #include <iostream>
 #include <memory>
@@ -8,9 +10,11 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/input_file.h"
 #include "engine/base/number_text.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/inspect_json.h"
+#include "engine/cli/line_source.h"
 #include "engine/cli/options.h"
 #include "engine/cli/text.h"
 #include "engine/model/model_file.h"
@@ -20,7 +24,8 @@ namespace slide::cli {
 
 namespace {
 
-constexpr std::size_t kItemsAtOnce = 4096;  // items answered together
+constexpr std::size_t kItemsAtOnce = 4096;                   // items answered together
+constexpr std::size_t kMaxNameBytes = std::size_t{1} << 20;  // of an item
 
 struct SimilarCommand {
   std::string model;
@@ -31,6 +36,18 @@ struct SimilarCommand {
   bool all = false;
   bool json = false;
 };
+
+// The next line of standard input; false at its end. Throws InputError for one that is longer than any name.
+bool take_name(std::string& name) {
+  name.clear();
+  for (int c = std::cin.get(); c != std::char_traits<char>::eof(); c = std::cin.get()) {
+    if (c == '\n') return true;
+    if (name.size() == kMaxNameBytes)
+      fail_input("-: a line of standard input has more than 1 MB, which no name has; give a name a line");
+    name += static_cast<char>(c);
+  }
+  return !name.empty();
+}
 
 std::vector<std::uint32_t> ids_asked(const SimilarCommand& command, const SimilarNames& names,
                                      std::size_t size) {
@@ -44,7 +61,8 @@ std::vector<std::uint32_t> ids_asked(const SimilarCommand& command, const Simila
       ids.push_back(names.id_of(item));
       continue;
     }
-    for (std::string line; std::getline(std::cin, line);) {
+    refuse_endless(STDIN_FILENO, kStandardInput);
+    for (std::string line; take_name(line);) {
       if (!line.empty()) ids.push_back(names.id_of(line));
     }
   }

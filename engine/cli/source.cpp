@@ -110,11 +110,11 @@ void check_name(const std::string& given) {
 }
 
 // Configuration of incremental training: the model's settings, overridden by a file (may be empty).
-Config of_file_or_model(const std::string& file, const std::string& init,
+Config of_file_or_model(const ConfigText& file, const std::string& init,
                         const std::vector<std::string>& given) {
   std::string model = init;
   if (model.empty()) {
-    Config config = file.empty() ? resolve_defaults(given) : resolve_config(file, given);
+    Config config = file.origin.empty() ? resolve_defaults(given) : resolve_config(file, given);
     if (config.train.init.empty()) return config;
     model = config.train.init;
     if (is_stream(model))
@@ -123,15 +123,16 @@ Config of_file_or_model(const std::string& file, const std::string& init,
   return resolve_over(continued_config(load_model_config(model), model), file, given);
 }
 
-Config of_file(const Source& source, const std::string& file, const std::vector<std::string>& given) {
+Config of_file(const Source& source, const ConfigText& file, const std::vector<std::string>& given) {
+  const std::string& path = file.origin;
   const bool guessed =
-      !file.empty() && source.config.empty() && !file.ends_with(".toml") && !names_train_data(source.set);
+      !path.empty() && source.config.empty() && !path.ends_with(".toml") && !names_train_data(source.set);
   try {
     return of_file_or_model(file, source.init, given);
   } catch (const InputError& error) {
     if (!guessed) throw;
     fail_input("{}; {} was taken for a configuration: if it is data, say --set data.train={}", error.what(),
-               file, file);
+               path, path);
   }
 }
 
@@ -210,7 +211,8 @@ Sourced resolve(const Source& source) {
   if (source.epochs) given.push_back(fmt::format("train.epochs={}", *source.epochs));
   if (source.forget) given.push_back(fmt::format("train.expire_labels={}", *source.forget));
   given = with_train_keys(std::move(given), source.threads, source.seed);
-  const std::string& file = named_config ? source.name : source.config;
+  const std::string& path = named_config ? source.name : source.config;
+  const ConfigText file = path.empty() ? ConfigText() : read_config_text(path);
   sourced.config = of_file(source, file, given);
   tell(old_key_names(file, given, sourced.config));
   return sourced;

@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
-#include <system_error>
 
 #include "datasets/rows/labelled_line.h"
 #include "engine/base/error.h"
+#include "engine/base/input_file.h"
 #include "engine/config/fields.h"
 #include "engine/config/parse.h"
 #include "engine/config/rules.h"
@@ -28,24 +25,6 @@ std::string comment_text(const Field& field) {
   return fmt::format("{} ({})", field.meaning, config::range_text(field));
 }
 
-std::string read_file(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    fail_input("configuration '{}' is a directory; name a TOML file in it", path);
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    fail_input("cannot read configuration '{}': {}; check the path, or start from configs/default.toml", path,
-               std::generic_category().message(errno));
-  }
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return std::string(without_byte_order_mark(text));
-}
-
-}  // namespace
-
-namespace {
-
 Config parsed_over(const Config& base, const std::string& text, const std::string& origin,
                    const std::vector<std::string>& overrides) {
   config::Parser parser(origin, base);
@@ -56,6 +35,11 @@ Config parsed_over(const Config& base, const std::string& text, const std::strin
 
 }  // namespace
 
+ConfigText read_config_text(const std::string& path) {
+  const std::string text = read_text_file(path, "check the path, or start from configs/default.toml");
+  return {std::string(without_byte_order_mark(text)), path};
+}
+
 Config parse_config(const std::string& text, const std::string& origin,
                     const std::vector<std::string>& overrides, const Config& base) {
   Config config = parsed_over(base, text, origin, overrides);
@@ -65,13 +49,13 @@ Config parse_config(const std::string& text, const std::string& origin,
 }
 
 Config load_config(const std::string& path, const std::vector<std::string>& overrides, const Config& base) {
-  return parse_config(read_file(path), path, overrides, base);
+  return parse_config(read_config_text(path).text, path, overrides, base);
 }
 
-std::vector<std::string> old_key_names(const std::string& path, const std::vector<std::string>& overrides,
+std::vector<std::string> old_key_names(const ConfigText& file, const std::vector<std::string>& overrides,
                                        const Config& config) {
-  config::Parser parser(path, config);
-  if (!path.empty()) parser.read(read_file(path));
+  config::Parser parser(file.origin, config);
+  parser.read(file.text);
   for (const std::string& override_text : overrides) parser.apply_override(override_text);
   return parser.old_names();
 }
@@ -82,7 +66,7 @@ Config parse_stored_config(const std::string& text, const std::string& origin,
 }
 
 Config load_stored_config(const std::string& path, std::vector<std::string>& notes) {
-  return parse_stored_config(read_file(path), path, notes);
+  return parse_stored_config(read_config_text(path).text, path, notes);
 }
 
 void validate(const Config& config) {

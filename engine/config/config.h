@@ -12,6 +12,13 @@
 
 namespace slide {
 
+// A configuration's text, read once: a pipe has it only once.
+struct ConfigText {
+  std::string text, origin;  // origin: the path, for messages
+};
+// Throws InputError for a file that cannot be read, has no end, or is longer than a configuration (16 MB).
+ConfigText read_config_text(const std::string& path);
+
 // Reads the TOML file at `path`, with missing keys from `base`; applies `overrides` ("section.key=value",
 // "layer.1.hash.k=7"; layers count from 0) in order; checks ranges and rules between fields. Where the result
 // has data.kind = interactions and the base has not, the base is first adapted by suited_to_interactions().
@@ -25,7 +32,7 @@ Config parse_config(const std::string& text, const std::string& origin,
 
 // A sentence for each key that the file (may be empty) or an override gives by an old name; `config` is the
 // result of reading them. Throws InputError as load_config().
-std::vector<std::string> old_key_names(const std::string& path, const std::vector<std::string>& overrides,
+std::vector<std::string> old_key_names(const ConfigText& file, const std::vector<std::string>& overrides,
                                        const Config& config);
 
 // Reads the output of to_toml() of this or another version, as stored in model files; `origin` replaces the

@@ -4,18 +4,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <new>
 #include <optional>
 #include <string_view>
 #include <system_error>
 
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/base/input_file.h"
 #include "engine/config/config.h"
 #include "engine/config/fields.h"
 #include "engine/run/machine.h"
@@ -30,12 +27,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::array kPhases = {"setup", "data", "hashing", "forward", "backward", "update", "rehash"};
 
-std::string read_text(const fs::path& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file && errno == ENOMEM) throw std::bad_alloc();
-  if (!file) fail_input("{}: cannot be read; check the path and its permissions", path.string());
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+constexpr std::size_t kMaxLogBytes = std::size_t{1} << 30;  // a million epochs
+
+std::string read_text(const fs::path& path, std::size_t max_bytes = kMaxTextBytes) {
+  return read_text_file(path.string(), "check the path and its permissions", max_bytes);
 }
 
 // Returns a discarded value where the text is not JSON or nests too deep.
@@ -179,7 +174,7 @@ RunHistory read_run(const std::string& path) {
     read_settings(log.parent_path(), run);
     read_facts(log.parent_path(), log, run);
   }
-  read_log(read_text(log), run);
+  read_log(read_text(log, kMaxLogBytes), run);
   if (run.epochs.empty()) run.notes.push_back("No epoch has ended yet.");
   if (!run.epochs.empty() && !run.start.is_object()) {
     run.notes.push_back(

@@ -105,7 +105,7 @@ Checkpoint::Checkpoint(std::string path) : path_(std::move(path)) {
 }
 
 std::unique_ptr<SummedReader> Checkpoint::open() const {
-  Descriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  Descriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (!file.is_open() || fstat(file.get(), &status) != 0)
     fail_input("{}: cannot be opened ({}); check the path and its permissions", path_, std::strerror(errno));

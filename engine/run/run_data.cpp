@@ -144,8 +144,9 @@ Config resolved_by_kind(const std::vector<std::string>& overrides, const Parse& 
 
 }  // namespace
 
-Config resolve_config(const std::string& path, const std::vector<std::string>& overrides) {
-  return resolved_by_kind(overrides, [&](const auto& given) { return load_config(path, given); });
+Config resolve_config(const ConfigText& file, const std::vector<std::string>& overrides) {
+  return resolved_by_kind(overrides,
+                          [&](const auto& given) { return parse_config(file.text, file.origin, given); });
 }
 
 Config resolve_defaults(const std::vector<std::string>& overrides) {
@@ -153,11 +154,10 @@ Config resolve_defaults(const std::vector<std::string>& overrides) {
                           [&](const auto& given) { return parse_config("", "the defaults", given); });
 }
 
-Config resolve_over(const Config& base, const std::string& path, const std::vector<std::string>& overrides) {
-  return resolved_by_kind(overrides, [&](const auto& given) {
-    return path.empty() ? parse_config("", "the model's settings", given, base)
-                        : load_config(path, given, base);
-  });
+Config resolve_over(const Config& base, const ConfigText& file, const std::vector<std::string>& overrides) {
+  const std::string origin = file.origin.empty() ? "the model's settings" : file.origin;
+  return resolved_by_kind(overrides,
+                          [&](const auto& given) { return parse_config(file.text, origin, given, base); });
 }
 
 Config resolve_stored_config(const std::string& path, std::vector<std::string>& notes) {

@@ -22,15 +22,15 @@
 
 namespace slide {
 
-// The configuration at `path` with overrides and absolute data paths, valid from any folder. Throws
+// The configuration of a file with overrides and absolute data paths, valid from any folder. Throws
 // InputError, as do all functions below.
-Config resolve_config(const std::string& path, const std::vector<std::string>& overrides);
+Config resolve_config(const ConfigText& file, const std::vector<std::string>& overrides);
 
 // The same without a file: defaults and overrides.
 Config resolve_defaults(const std::vector<std::string>& overrides);
 
-// The same with `base` in place of the defaults; `path` may be empty.
-Config resolve_over(const Config& base, const std::string& path, const std::vector<std::string>& overrides);
+// The same with `base`, a model's settings, in place of the defaults; `file` may be empty.
+Config resolve_over(const Config& base, const ConfigText& file, const std::vector<std::string>& overrides);
 
 // Reads a configuration stored by a run, as parse_stored_config(), with absolute paths.
 Config resolve_stored_config(const std::string& path, std::vector<std::string>& notes);

@@ -7,8 +7,6 @@
 #include <cerrno>
 #include <chrono>
 #include <ctime>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
@@ -16,6 +14,7 @@
 #include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/base/input_file.h"
 #include "engine/kernels/kernels.h"
 #include "engine/run/machine.h"
 
@@ -36,13 +35,9 @@ void discard(const fs::path& path) {
 // Content of a file; empty where there is none. Throws for an unreadable file: its content decides what is
 // removed.
 std::string text_of(const fs::path& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file && errno != ENOENT && errno != ENOTDIR) {
-    fail_run("{}: cannot be read ({}); check the folder and its permissions", path.string(),
-             std::generic_category().message(errno));
-  }
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::error_code ignored;
+  if (fs::status(path, ignored).type() == fs::file_type::not_found) return "";
+  return read_text_file(path.string(), "check the folder and its permissions");
 }
 
 }  // namespace

@@ -272,7 +272,7 @@ Dataset first_rows(const Dataset& data, std::size_t rows) {
 int run(std::span<char*> arguments) {
   Options options = read_options(arguments);
   options.settings.push_back("train.block_size=" + std::to_string(found::lanes_of(options.wanted.block + 1)));
-  const Config config = resolve_config(options.config, options.settings);
+  const Config config = resolve_config(read_config_text(options.config), options.settings);
   const RunData data = read_run_data(config, 1);
   if (!data.test) fail_input("data.test is not set");
   const Dataset train = first_rows(data.train, options.rows),

@@ -321,7 +321,7 @@ Options read_options(std::span<char*> arguments) {
 
 int run(std::span<char*> arguments) {
   const Options options = read_options(arguments);
-  const Config config = resolve_config(options.config, options.settings);
+  const Config config = resolve_config(read_config_text(options.config), options.settings);
   if (config.loss.kind != LossKind::kSoftmax || config.layers.size() != 2 || config.layers.back().wide)
     fail_input("{}: needs loss.kind = softmax, two layers and layer.-1.wide = false", options.config);
   RunData data = read_run_data(config, 1);

@@ -184,8 +184,8 @@ TEST(Config, MissingFile) {
   } catch (const InputError& error) {
     EXPECT_STREQ(
         error.what(),
-        "cannot read configuration '/nonexistent/run.toml': No such file or directory; check the path, or "
-        "start from configs/default.toml");
+        "/nonexistent/run.toml: cannot be read (No such file or directory); check the path, or start from "
+        "configs/default.toml");
   }
   EXPECT_THROW(load_config("/tmp"), InputError);
 }
@@ -318,7 +318,7 @@ TEST(OldNames, AreReadInFilesAndOverridesAndTold) {
   EXPECT_EQ(config.neighbours.cooccurrence, 0.25);
   EXPECT_EQ(config.layers[1].wide_negatives, 3u);
   EXPECT_EQ(config.loss.gradient_threshold, 0.25);
-  const std::vector<std::string> told = old_key_names(path, overrides, config);
+  const std::vector<std::string> told = old_key_names(read_config_text(path), overrides, config);
   ASSERT_EQ(told.size(), 4u);  // each old key once, no current key
   EXPECT_EQ(told[0], path + ":2: 'data.pairs' is now called 'data.crosses'; the old name is still read");
   EXPECT_EQ(told[1], path +

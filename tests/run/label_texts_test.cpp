@@ -113,7 +113,7 @@ TEST_F(RunLabelTexts, AreOfNewLabelsTooInIncrementalTraining) {
   EXPECT_EQ(base.data.label_text, "");
   folder_.write("more.tsv", "tag1\tviolin1 3\ntag7\tdrum\n");
   folder_.write("more_t.tsv", "tag8\tharp strings\ntag7\tdrum\n");
-  const Config further = resolve_over(base, "",
+  const Config further = resolve_over(base, {},
                                       {"data.train=" + folder_.path("more.tsv"), "text.min_count=1",
                                        "data.label_text=" + folder_.path("more_t.tsv")});
   TrainingRun(further, folder_.path("further")).train({});
@@ -134,7 +134,7 @@ TEST_F(RunLabelTexts, OfOldLabelsWithoutNewSamplesCountAndKeepThem) {
   for (int i = 0; i < 400; ++i) texts += "tag2\tballet steps\n";
   folder_.write("more_t.tsv", texts);
   const Config further =
-      resolve_over(continued_config(begun, folder_.path("begun")), "",
+      resolve_over(continued_config(begun, folder_.path("begun")), {},
                    {"data.train=" + folder_.path("more.tsv"), "text.min_count=1", "train.expire_labels=1",
                     "data.label_text=" + folder_.path("more_t.tsv")});
   TrainingRun(further, folder_.path("further")).train({});

@@ -89,7 +89,7 @@ TEST_F(RunLabelWeights, AreOfNewLabelsTooInIncrementalTraining) {
   folder_.write("more.txt", "2 6 3\n0 1:1\n2 2:1\n");
   const auto go_on = [&](const std::string& weights, const std::string& more) {
     const Config base = continued_config(begun, folder_.path("begun"));
-    const Config further = resolve_over(base, "", {"data.train=" + folder_.path(more), weights});
+    const Config further = resolve_over(base, {}, {"data.train=" + folder_.path(more), weights});
     TrainingRun(further, folder_.path("further")).train({});
     return read_bytes(folder_.path("further/model.slide"));
   };
