@@ -55,6 +55,19 @@ std::vector<std::string_view> views_of(const py::tuple& texts) {
   return views;
 }
 
+py::str text_of(std::string_view bytes) {
+  PyObject* const text =
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape");
+  if (text == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::str>(text);
+}
+
+std::string bytes_of(const py::str& text) {
+  PyObject* const bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape");
+  if (bytes == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::bytes>(bytes);
+}
+
 std::shared_ptr<const void> keep(std::vector<py::object> objects) {
   auto* const kept = new std::vector<py::object>(std::move(objects));
   return {static_cast<const void*>(kept), [kept](const void*) {

@@ -7,6 +7,7 @@
 #include <slide/slide.h>
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,11 @@ api::CsrMatrix matrix_of(const py::object& arrays, const char* what);
 
 // Views of Python strings, valid as long as the tuple lives.
 std::vector<std::string_view> views_of(const py::tuple& texts);
+
+// A name as a Python string, and back: bytes that are no UTF-8 become halves of surrogate pairs, as in names
+// of files (PEP 383).
+py::str text_of(std::string_view bytes);
+std::string bytes_of(const py::str& text);
 
 // Keeps Python objects alive while the library holds the pointer; it may be released on any thread.
 std::shared_ptr<const void> keep(std::vector<py::object> objects);

@@ -95,13 +95,13 @@ py::tuple labels_of(const api::Data& data) {
 
 py::list label_names_of(const api::Data& data) {
   py::list names;
-  for (std::uint32_t label = 0; label < data.labels(); ++label) names.append(py::str(data.label_name(label)));
+  for (std::uint32_t label = 0; label < data.labels(); ++label) names.append(text_of(data.label_name(label)));
   return names;
 }
 
 py::list feature_names(const api::Data& data) {
   py::list names;
-  for (std::uint32_t i = 0; i < data.features(); ++i) names.append(py::str(data.feature_name(i)));
+  for (std::uint32_t i = 0; i < data.features(); ++i) names.append(text_of(data.feature_name(i)));
   return names;
 }
 
@@ -134,7 +134,12 @@ void bind_data(py::module_& module) {
             return engine_call([&] { return api::Data::read(path, config); });
           },
           py::arg("path"), py::arg("config"))
-      .def_property_readonly("warnings", &api::Data::warnings)
+      .def_property_readonly("warnings",
+                             [](const api::Data& data) {
+                               py::list lines;
+                               for (const std::string& line : data.warnings()) lines.append(text_of(line));
+                               return lines;
+                             })
       .def("weighted", &weighted, py::arg("weights"))
       .def("grouped", &grouped, py::arg("groups"))
       .def("timed", &timed, py::arg("times"))
@@ -159,7 +164,7 @@ namespace {
 py::list user_names(const api::Data& data) {
   py::list names;
   for (std::size_t sample = 0; sample < data.samples(); ++sample)
-    names.append(py::str(data.user_name(sample)));
+    names.append(text_of(data.user_name(sample)));
   return names;
 }
 
@@ -172,10 +177,12 @@ void bind_users(py::module_& module) {
           },
           py::arg("model"), py::arg("path"))
       .def("__len__", &api::KnownUsers::size)
-      .def("has", [](const api::KnownUsers& users, const std::string& name) { return users.has(name); })
+      .def("has", [](const api::KnownUsers& users, const py::str& name) { return users.has(bytes_of(name)); })
       .def(
           "samples",
-          [](const api::KnownUsers& users, const std::vector<std::string>& names) {
+          [](const api::KnownUsers& users, const std::vector<py::str>& given) {
+            std::vector<std::string> names;
+            for (const py::str& name : given) names.push_back(bytes_of(name));
             return engine_call([&] { return users.samples(key_views(names)); });
           },
           py::arg("users"))

@@ -72,7 +72,7 @@ api::Measures evaluate(const api::Model& model, const api::Data& data, const std
 py::list label_names(const api::Model& model) {
   py::list names;
   for (std::uint32_t label = 0; label < model.labels(); ++label)
-    names.append(py::str(model.label_name(label)));
+    names.append(text_of(model.label_name(label)));
   return names;
 }
 
@@ -149,8 +149,14 @@ void bind_model(py::module_& module) {
       .def_property_readonly("is_text", &api::Model::is_text)
       .def("config", &api::Model::config)
       .def("label_names", &label_names)
-      .def("label_id", &api::Model::label_id, py::arg("name"))
-      .def("feature_name", &api::Model::feature_name, py::arg("feature"))
+      .def(
+          "label_id",
+          [](const api::Model& model, const py::str& name) { return model.label_id(bytes_of(name)); },
+          py::arg("name"))
+      .def(
+          "feature_name",
+          [](const api::Model& model, std::uint32_t feature) { return text_of(model.feature_name(feature)); },
+          py::arg("feature"))
       .def("nearest_labels", &nearest_labels, py::arg("label"), py::arg("count"))
       .def("similar", &similar, py::arg("ids"), py::arg("count"), py::arg("features"), py::arg("threads"))
       .def("strongest_features", &strongest_features, py::arg("label"), py::arg("count"))

@@ -31,9 +31,9 @@ void bind_errors(py::module_& module) {
     try {
       std::rethrow_exception(std::move(thrown));
     } catch (const InputError& failure) {
-      PyErr_SetString(input_error, failure.what());
+      PyErr_SetObject(input_error, text_of(failure.what()).ptr());
     } catch (const Error& failure) {
-      PyErr_SetString(error, failure.what());
+      PyErr_SetObject(error, text_of(failure.what()).ptr());
     }
   });
 }

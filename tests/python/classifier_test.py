@@ -255,7 +255,7 @@ def test_partial_fit_goes_on_with_new_samples(samples, few):
     assert len(classifier.partial_fit(x, sparse.hstack([y, y]).tocsr()).classes_) == 80
     with pytest.raises(slide.InputError, match="in the form of the first call"):
         classifier.partial_fit(x, np.arange(1500) % 40)
-    with pytest.raises(slide.InputError, match="epochs must be at least 1"):
+    with pytest.raises(slide.InputError, match="epochs: 0; give a whole number from 1"):
         classifier.partial_fit(x, y, epochs=0)
 
 

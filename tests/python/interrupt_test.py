@@ -93,6 +93,40 @@ def test_ranks_beyond_all_labels_are_refused(model, samples):
         slide.evaluate(y, x[:, :40], 10**9)
 
 
+def test_whole_numbers_are_checked_by_name(model, samples, few):
+    x, y = samples
+    fitted = slide.Classifier(**few).fit(x, y)
+    calls = {
+        "count": [lambda n: model.nearest_labels(3, n), lambda n: model.strongest_features(3, n)],
+        "threads": [lambda n: model.predict(x, threads=n), lambda n: model.evaluate(x, y, threads=n),
+                    lambda n: model.similar(threads=n), lambda n: model.hidden_vectors(x, threads=n)],
+        "k": [lambda n: model.similar(k=n), lambda n: model.predict([], n), lambda n: model.predict(x, n),
+              lambda n: fitted.top_k(x, n), lambda n: fitted.score(x, y, n), lambda n: fitted.predict_proba(x, n),
+              lambda n: fitted.decision_function(x, n)],
+        "ranks": [lambda n: model.evaluate(x, y, n), lambda n: slide.evaluate(y, x[:, :40], [1, n])],
+        "epochs": [lambda n: fitted.partial_fit(x, y, epochs=n),
+                   lambda n: slide.Classifier(**few).partial_fit(x, y, epochs=n)],
+        "classes": [lambda n: slide.Classifier(**few).partial_fit(x, y, classes=n)],
+        "trials": [lambda n: slide.tune(x, y, trials=n)],
+        "label": [lambda n: model.nearest_labels(n), lambda n: model.strongest_features(n), lambda n: model.similar([n])],
+        "feature": [model.feature_name, lambda n: model.similar([n], of="features")],
+        "random_state": [lambda n: slide.Classifier(random_state=n).fit(x, y)],
+        "max_iter": [lambda n: slide.Classifier(max_iter=n).fit(x, y)],
+        "train.seed": [lambda n: slide.Classifier(train__seed=n).fit(x, y)],
+    }
+    for name, those in calls.items():
+        for call in those:
+            for number in (-1, -(10**30)):
+                with pytest.raises(slide.InputError, match=name):
+                    call(number)
+    for k in (10**9, 10**30):
+        with pytest.raises(slide.InputError, match="k: .*to 10000"):
+            model.similar(k=k)
+    with pytest.raises(slide.InputError, match="count: 2.5; give a whole number"):
+        model.nearest_labels(3, 2.5)
+    assert len(model.nearest_labels(3, np.int64(4))[0]) == 4 and len(model.nearest_labels(3, 0)[0]) == 0
+
+
 def test_names_with_a_nul_are_refused(model, samples):
     for call in (slide.Model.load, slide.Classifier.load, slide.read, model.save, lambda name: slide.write(name, *samples, format="xmc")):
         with pytest.raises(slide.InputError, match="a b: this name holds a NUL"):

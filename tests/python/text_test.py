@@ -138,3 +138,21 @@ def test_conflicting_samples_follow_the_heavier(few):
         classifier = slide.Classifier(**keys).fit(x, y, sample_weight=weights)
         assert classifier.predict(x[:1]).tolist() == [heavy]
         assert classifier.predict_proba(x[:1])[0, heavy] == pytest.approx(5 / 6, abs=0.1)
+
+
+def test_names_that_are_no_utf8_are_kept(tmp_path, program):
+    path = tmp_path / "latin.txt"
+    path.write_bytes(b"g\xe4rten\troses and tulips gr\xfcn\nmusic\ta violin\n" * 20)
+    name, word = (text.decode("utf-8", "surrogateescape") for text in (b"g\xe4rten", b"gr\xfc"))
+    sets = ["--set", "text.min_count=1", "--set", "layer.0.size=4", "--epochs", "5", "--seed", "1"]
+    program("train", "--set", f"data.train={path}", *sets, "--out", tmp_path / "run", "--quiet")
+    model = slide.Model.load(tmp_path / "run")
+    assert model.label_names.tolist() == [name, "music"]
+    assert model.predict(["roses and tulips"], 1)[0].tolist() == [[name]]
+    assert model.nearest_labels(name, 1)[0].tolist() == [1]
+    assert any("\udcfc" in model.feature_name(i) or "gr" in model.feature_name(i) for i in range(model.features)), word
+    with pytest.warns(UserWarning, match="this is not UTF-8"):
+        _, _, features, labels = slide.read(path, names=True, text__min_count=1)
+    assert labels.tolist() == [name, "music"] and len(features) > 3
+    with pytest.raises(slide.InputError, match="there is no label"):
+        model.nearest_labels("g\udce5rten")

@@ -416,6 +416,17 @@ def more_targets_of(y: Any, classes: np.ndarray, single: bool, more: Optional[np
     return targets
 
 
+def whole(value: Any, what: str, least: int = 0, most: int = 2**31 - 1) -> int:
+    """The argument `what` as a number from `least` to `most`. Raises InputError that names it."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InputError(f"{what}: {_shown(value)}; give a whole number") from None
+    if not least <= number <= most:
+        raise InputError(f"{what}: {_shown(value)}; give a whole number from {least} to {most}")
+    return number
+
+
 def ranks_of(k: Any) -> list[int]:
     """The ranks to measure at: several, or one."""
     try:

@@ -17,8 +17,10 @@ from ._inputs import (
     features_for,
     numbered,
     one_text_column,
+    ranks_of,
     targets_of,
     text_data_of,
+    whole,
 )
 from ._parameters import cut_of, tell_once
 from ._slide import InputError
@@ -143,7 +145,7 @@ class Predictions:
         the accuracy. Labels that are not in ``classes_`` count as missed."""
         check_is_fitted(self, "model_")
         targets = self._known(y, unseen=True)
-        return _slide.evaluate(self.model_._engine, self._data(X, targets), [k], self._threads)[f"p_at_{k}"]
+        return _slide.evaluate(self.model_._engine, self._data(X, targets), ranks_of(whole(k, "k", 1)), self._threads)[f"p_at_{k}"]
 
     def _known(self, y: Any, unseen: bool = False) -> Targets:
         by_number = self.classes_.dtype.kind == "i" and not self._single

@@ -29,6 +29,7 @@ from ._inputs import (
     targets_of,
     text_data_of,
     weighted,
+    whole,
 )
 from ._keys import config_of, is_key, value_in
 from ._parameters import BEST_F1, CALLED_HERE, class_weights_of, cut_of, with_known_names
@@ -43,7 +44,7 @@ _LABELS_SEARCHED = 100  # of a sample, for the threshold of best F1
 
 def _classes_of(classes: Any) -> np.ndarray:
     if isinstance(classes, (int, np.integer)):
-        return np.arange(classes)
+        return np.arange(whole(classes, "classes", 1))
     return np.array(sorted(set(classes)), dtype=object) if _are_names(classes) else np.unique(np.asarray(classes))
 
 
@@ -335,6 +336,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
 
         Raises InputError, which is a ValueError, for data at fault.
         """
+        epochs = whole(epochs, "epochs", 1)
         if not hasattr(self, "model_"):
             return self._begin(X, y, classes, epochs, sample_weight)
         more = None if classes is None else _classes_of(classes)

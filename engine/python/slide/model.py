@@ -27,9 +27,11 @@ from ._inputs import (
     text_data_of,
     texts_of_items,
     told,
+    whole,
 )
 from ._keys import value_in
 
+MOST_K = 10000  # where there are fewer labels
 NO_LABEL = 0xFFFFFFFF  # the engine's id where there are less than k labels
 
 
@@ -150,7 +152,9 @@ class Model:
         for `users` when it was not trained on interactions or the log is not there. Users of whom no item is known are a
         UserWarning. Ctrl-C raises KeyboardInterrupt before the answer is there.
         """
-        options = {"logits": logits, "inference": inference, "threads": threads, "keep_known": keep_known}
+        options = {
+            "logits": logits, "inference": inference, "threads": whole(threads, "threads"), "keep_known": keep_known,
+        }
         if (X is None) == (users is None):
             raise _slide.InputError("give either X or users")
         if names and not self.is_text:
@@ -160,7 +164,7 @@ class Model:
         if users is None and known is not None:
             raise _slide.InputError("known: it is the log that users are looked up in; leave it out")
         if isinstance(X, (list, tuple)) and len(X) == 0:
-            width = 0 if k is None and threshold is not None else 5 if k is None else _id_of(k, "k")
+            width = 0 if k is None and threshold is not None else 5 if k is None else whole(k, "k", 1)
             ids, scores = np.empty((0, width), np.int64), np.empty((0, width), np.float32)
         else:
             data = self._data(X) if users is None else self._data_of_users(users, known)
@@ -222,7 +226,7 @@ class Model:
         know count as missed. Without `k` the ranks are ``eval.k`` of the model. Returns means over all samples,
         ``{"p_at_1": ...}``.
         """
-        return _slide.evaluate(self._engine, self._data(X, self._targets(Y)), ranks_of(k), threads)
+        return _slide.evaluate(self._engine, self._data(X, self._targets(Y)), ranks_of(k), whole(threads, "threads"))
 
     def _targets(self, y: Any) -> Targets:
         if self.is_text and isinstance(first_label(y), str):
@@ -235,7 +239,7 @@ class Model:
         Returns labels [count or less] of int64, best first, and cosines of float64. Raises InputError when there is no
         such label.
         """
-        return self._engine.nearest_labels(self._label(label), count)
+        return self._engine.nearest_labels(self._label(label), whole(count, "count"))
 
     def similar(
         self,
@@ -263,7 +267,8 @@ class Model:
             ids = list(range(self.features if features else self.labels))
         else:
             ids = [self._feature(one) if features else self._label(one) for one in items]
-        found, cosines = self._engine.similar(ids, _id_of(k, "k"), features, threads)
+        k = whole(k, "k", 1, max(MOST_K, self.features if features else self.labels))
+        found, cosines = self._engine.similar(ids, k, features, whole(threads, "threads"))
         if not self.is_text or names is False:
             return found, cosines
         return (self._feature_names_of(found) if features else self._names_of(found)), cosines
@@ -288,7 +293,7 @@ class Model:
         Returns features [count or less] of int64, best first, and weights of float64. Raises InputError when there is no
         such label, or the model has hidden layers but no wide path (``layer.-1.wide``).
         """
-        return self._engine.strongest_features(self._label(label), count)
+        return self._engine.strongest_features(self._label(label), whole(count, "count"))
 
     def feature_name(self, feature: int) -> str:
         """The word or n-gram that a feature is. Raises InputError unless the model was trained on text."""
@@ -304,7 +309,7 @@ class Model:
         X: as in ``predict``. Returns [n, size of the last hidden layer] of float32. Raises InputError when the model has
         no hidden layer, or X does not fit it.
         """
-        return self._engine.hidden_vectors(self._data(X), threads)
+        return self._engine.hidden_vectors(self._data(X), whole(threads, "threads"))
 
     def _label(self, label: "int | str") -> int:
         if not isinstance(label, str):

@@ -22,6 +22,7 @@ from ._inputs import (
     rows_of,
     targets_of,
     told,
+    whole,
 )
 from ._keys import config_of, overrides_of
 
@@ -164,7 +165,7 @@ def tune(
             on_trial(trial)
 
     fixed = overrides_of({name: value for name, value in keys.items() if not isinstance(value, (list, tuple))})
-    found = _slide.tune(start, data, float(seconds), int(trials), train_seconds, fixed, after)
+    found = _slide.tune(start, data, float(seconds), whole(trials, "trials", 1), train_seconds, fixed, after)
     changes = (change.split("=", 1) for change in found["best"]["changes"])
     params = {key.replace(".", "__"): _value_of(value) for key, value in changes}
     return Tuned(params, found["config"], found["best"]["score"], done, keys, base)
