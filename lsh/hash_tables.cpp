@@ -199,19 +199,29 @@ void HashTables::insert_all(int threads) {
   });
 }
 
+void HashTables::leave_out(std::span<const std::uint32_t> ids) {
+  for (std::size_t t = 0; t < tables(); ++t) {
+    for (const std::uint32_t id : ids) fingerprints_[t * neurons_ + id] = kNotFiled;
+  }
+}
+
 void HashTables::insert_fixed(int threads) {
   parallel_for(tables(), threads, [&](std::size_t index, int) {
     Table& table = tables_[index];
     clear(table);
     const std::span<const std::uint32_t> prints(fingerprints_.data() + index * neurons_, neurons_);
-    for (const std::uint32_t print : prints) ++table.buckets[print].population;
+    for (const std::uint32_t print : prints) {
+      if (print != kNotFiled) ++table.buckets[print].population;
+    }
     for (Bucket& bucket : table.buckets) {
       bucket.begin = table.used;
       table.used += static_cast<std::uint32_t>(std::min<std::size_t>(bucket.population, capacity_));
     }
     table.entries = AlignedArray<std::uint32_t>(table.used);
     for (std::size_t neuron = 0; neuron < neurons_; ++neuron) {
-      if (neuron + kAhead < neurons_) prefetch(index, prints[neuron + kAhead]);
+      if (neuron + kAhead < neurons_ && prints[neuron + kAhead] != kNotFiled)
+        prefetch(index, prints[neuron + kAhead]);
+      if (prints[neuron] == kNotFiled) continue;
       Bucket& bucket = table.buckets[prints[neuron]];
       if (bucket.stored < capacity_)
         table.entries[bucket.begin + bucket.stored++] = static_cast<std::uint32_t>(neuron);

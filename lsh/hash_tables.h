@@ -71,8 +71,11 @@ class HashTables {
   // Empties all tables and inserts every neuron by fingerprints(). Each table begins at another neuron: full
   // buckets lose other neurons in each table. O(tables * neurons), parallel over tables.
   void insert_all(int threads);
-  // As insert_all(), in the least memory: by counting sort, ascending in each bucket; a full bucket keeps its
-  // first neurons. Frees the fingerprints. Only const calls may follow, without fingerprint().
+  // The neurons `ids` get the fingerprint kNotFiled. O(tables * ids).
+  void leave_out(std::span<const std::uint32_t> ids);
+  // As insert_all(), without neurons of kNotFiled and in the least memory: by counting sort, ascending in
+  // each bucket; a full bucket keeps its first neurons. Frees the fingerprints. Only const calls may follow,
+  // without fingerprint().
   void insert_fixed(int threads);
   // Moves neuron ids[i] to fingerprint fresh[table*ids.size() + i], if it differs. Parallel over tables.
   void move(std::span<const std::uint32_t> ids, const std::uint32_t* fresh, int threads);

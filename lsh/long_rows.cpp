@@ -17,12 +17,8 @@ std::uint32_t class_of(float length2) {
 }  // namespace
 
 LongRows::LongRows(std::size_t rows, std::size_t chosen)
-    : chosen_(std::min(rows, chosen)),
-      lengths2_(rows),
-      places_(rows),
-      counts_(std::size_t{1} << (32 - kShift)) {
+    : chosen_(std::min(rows, chosen)), lengths2_(rows), counts_(std::size_t{1} << (32 - kShift)) {
   ids_.reserve(chosen_);
-  note_places();
 }
 
 void LongRows::choose() {
@@ -43,12 +39,6 @@ void LongRows::choose() {
     const std::uint32_t first = class_of(lengths2_[a]), second = class_of(lengths2_[b]);
     return first != second ? first > second : a < b;
   });
-  note_places();
-}
-
-void LongRows::note_places() {
-  std::fill(places_.begin(), places_.end(), kNone);
-  for (std::size_t i = 0; i < ids_.size(); ++i) places_[ids_[i]] = static_cast<std::uint32_t>(i);
 }
 
 void LongRows::follow(std::span<const std::uint32_t> ids, const float* lengths2) {
@@ -75,16 +65,14 @@ void LongRows::load(ByteReader& in) {
   bool good = ids_.size() <= chosen_;
   for (const std::uint32_t id : ids_) good = good && id < lengths2_.size();
   if (!good) in.refuse("impossible long rows");
-  note_places();
 }
 
 std::size_t LongRows::bytes() const {
-  return lengths2_.bytes() + places_.bytes() + (ids_.capacity() + counts_.size()) * sizeof(std::uint32_t);
+  return lengths2_.bytes() + (ids_.capacity() + counts_.size()) * sizeof(std::uint32_t);
 }
 
 double LongRows::bytes_of(std::size_t rows, std::size_t chosen) {
-  return double(rows) * (sizeof(float) + sizeof(std::uint32_t)) +
-         double(std::min(rows, chosen)) * sizeof(std::uint32_t) +
+  return double(rows) * sizeof(float) + double(std::min(rows, chosen)) * sizeof(std::uint32_t) +
          double(std::size_t{1} << (32 - kShift)) * sizeof(std::uint32_t);
 }
 

@@ -28,10 +28,9 @@ class LongRows {
   void follow(std::span<const std::uint32_t> ids, const float* lengths2);
   // Frees the memory of choose() and follow(), which must not be called again.
   void freeze();
+  bool frozen() const { return counts_.empty(); }
 
   std::span<const std::uint32_t> ids() const { return ids_; }  // the longest first
-  bool contains(std::uint32_t id) const { return places_[id] != kNone; }
-  std::size_t place(std::uint32_t id) const { return places_[id]; }  // its index in ids(), or beyond them
 
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
@@ -39,12 +38,8 @@ class LongRows {
   static double bytes_of(std::size_t rows, std::size_t chosen);
 
  private:
-  static constexpr std::uint32_t kNone = UINT32_MAX;
-  void note_places();
-
   std::size_t chosen_;
   AlignedArray<float> lengths2_;
-  AlignedArray<std::uint32_t> places_;  // by row
   std::vector<std::uint32_t> ids_, counts_;
   std::uint64_t changed_ = 0;  // rows, since choose()
 };

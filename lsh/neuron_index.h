@@ -50,7 +50,8 @@ class NeuronIndex {
   // from a random entry of its bucket. topk: the ids in most (sample, table) buckets, ties to the lower id.
   // threshold: ids in at least `threshold` buckets of a sample, by equal shares. search: the best by score of
   // the ids in most buckets of a few samples and of the longest rows (table_search.h). seen.capacity() >=
-  // neurons. `rng` orders tables. Throws Error when block.inner is not `dim`.
+  // neurons, and `out` has all ids in `seen`. `rng` orders tables. Throws Error when block.inner is not
+  // `dim`.
   void query(const QueryBlock& block, std::size_t wanted, Rng& rng, QueryScratch& scratch, IdSet& seen,
              std::vector<std::uint32_t>& out) const;
   // query() for a sparse input vector (first layer). ids ascending.

@@ -58,11 +58,12 @@ struct QueryScratch {
   // Of the search policy.
   std::vector<std::uint32_t> flips;  // [table][lane]: the least certain bit of a fingerprint
   std::vector<std::span<const std::uint32_t>> buckets;  // that the querying samples read
-  std::vector<std::uint16_t> times;     // by neuron id: `none` + buckets with it; up to `none` means zero
+  AlignedArray<std::uint16_t> times;    // by neuron id: `none` + buckets with it; up to `none` means zero
   std::uint16_t none = 0;               // upper bound of all counts of previous queries
   std::vector<std::uint32_t> repeated;  // ids in two buckets or more, and one write-only slot
   std::vector<std::uint32_t> found;     // candidates
   AlignedArray<float> asked;            // [dim][lanes]: the querying samples
+  std::vector<std::uint32_t> classes;   // candidates by class of their distance
   AlignedArray<float> scores;           // [candidate][lane]
 };
 

@@ -19,6 +19,7 @@
 #include "datasets/text/text_model.h"
 #include "engine/base/error.h"
 #include "engine/config/config.h"
+#include "engine/inference/scorers.h"
 #include "engine/model/model_file.h"
 #include "engine/run/known_users.h"
 #include "engine/run/similar.h"
@@ -65,6 +66,7 @@ struct Model::Impl {
 
   mutable slide::Model model;  // constant except for its hash tables
   mutable std::once_flag tables;
+  mutable SharedScorers scorers;  // of all predictors of the model
   // Of labels and of features, made when they are first asked for.
   mutable std::mutex similar_mutex;
   mutable std::array<std::shared_ptr<const SimilarRows>, 2> similar_rows;

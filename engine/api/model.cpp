@@ -121,6 +121,7 @@ Predictor::Impl::Impl(std::shared_ptr<const Model::Impl> of, const PredictOption
   inference.log_softmax =
       options.scores == Scores::kProbability && is_normalised(model->model.config.loss.kind);
   if (inference.mode == slide::Inference::kLsh) model->build_asked_tables(options.threads);
+  inference.shared = &model->scorers;
   predictor.emplace(model->model.trained(), inference);
 }
 
@@ -239,6 +240,7 @@ Measures evaluate(const Model& model, const Data& data, const std::vector<std::u
     InferenceOptions options = options_of(impl.model.config.eval, Inference::kConfigured, threads);
     options.k = *std::max_element(ranks.begin(), ranks.end());
     if (options.mode == slide::Inference::kLsh) impl.build_asked_tables(threads);
+    options.shared = &impl.scorers;
     const slide::Predictor predictor(impl.model.trained(), options);
     const Dataset rows = scaled_rows(Internals::of(data), impl.model.config.data);
     check_labels_apart(impl.model, rows);

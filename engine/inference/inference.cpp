@@ -9,11 +9,10 @@
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/inference/auto_inference.h"
-#include "engine/inference/batch_bounded_scorer.h"
+#include "engine/inference/batch_bounds.h"
 #include "engine/inference/candidate_scorer.h"
 #include "engine/inference/cooccurrence.h"
 #include "engine/inference/full_scorer.h"
-#include "engine/inference/sample_bounded_scorer.h"
 #include "engine/kernels/kernels.h"
 #include "engine/wide/wide_path.h"
 
@@ -24,23 +23,7 @@ namespace {
 constexpr std::size_t kManyNeurons = 4096;       // with fewer, bounds cost more than they save
 constexpr std::size_t kBestAtOnce = 1ULL << 21;  // max labels kept for a batch of more than one block
 
-// Chooses the number of bounded features such that bounds take at most a fourth of the memory of the linear
-// term and its postings.
-std::shared_ptr<const WideBounds> bounds_of(const WidePath& wide, std::size_t features) {
-  const std::size_t neurons = wide.storage().offsets.size() - 1;
-  const std::size_t few = std::max(WideBounds::kFew, neurons / (4 * WideBounds::kGroup));
-  return std::make_shared<const WideBounds>(wide, features, few);
-}
-
 }  // namespace
-
-template <class Way, class... Args>
-const Way& Predictor::add(Args&&... args) {
-  auto scorer = std::make_unique<Way>(std::forward<Args>(args)...);
-  const Way& added = *scorer;
-  scorers_.push_back(std::move(scorer));
-  return added;
-}
 
 Predictor::Predictor(const TrainedNetwork& trained, const InferenceOptions& options)
     : trained_(trained),
@@ -53,15 +36,21 @@ Predictor::Predictor(const TrainedNetwork& trained, const InferenceOptions& opti
     fail_input(
         "inference = lsh needs hash tables, but the only layer is not sampled by lsh; use inference = full");
   }
-  if (mode == Inference::kFull) {
-    choose_full();
-  } else if (options_.candidates >= network.labels()) {
-    together_ = alone_ = &add<FullScorer>(network);
-  } else {
-    together_ = alone_ =
-        &add<CandidateScorer>(network, options_.candidates, resolve_threads(options_.threads));
-    if (options_.mode == Inference::kAuto) all_neurons_ = std::make_unique<AllNeurons>();
-  }
+  const int threads = resolve_threads(options_.threads);
+  scorers_ = options_.shared != nullptr ? options_.shared->get(trained_, choice(mode), threads)
+                                        : std::make_shared<const Scorers>(trained_, choice(mode), threads);
+  if (mode == Inference::kLsh && options_.mode == Inference::kAuto && options_.candidates < network.labels())
+    all_neurons_ = std::make_unique<AllNeurons>();
+}
+
+// Options that do not matter are as if not given: more predictors can share.
+ScorerChoice Predictor::choice(Inference mode) const {
+  if (mode == Inference::kLsh) return {mode, options_.candidates, false, false, false};
+  const Layer& output = trained_.network.output();
+  const bool saves =
+      wide_of(output) != nullptr || BatchBounds::fastest(output.weights()) != BatchBounds::Form::kFloat;
+  const bool bound_first = options_.bound_first.value_or(saves && output.size() >= kManyNeurons);
+  return {mode, 0, options_.low_latency, bound_first, options_.by_row};
 }
 
 Inference Predictor::resolved(const Wanted& wanted) const {
@@ -78,41 +67,14 @@ Inference Predictor::inference(const Wanted& wanted) const {
 }
 
 const Scorer& Predictor::scorer_of(std::size_t lanes, bool exact) const {
-  if (!exact) return lanes == 1 ? *alone_ : *together_;
+  if (!exact) return lanes == 1 ? scorers_->alone() : scorers_->together();
   std::call_once(all_neurons_->once,
                  [&] { all_neurons_->scorer = std::make_unique<FullScorer>(trained_.network); });
   return *all_neurons_->scorer;
 }
 
-void Predictor::choose_full() {
-  const Network& network = trained_.network;
-  const Layer& output = network.output();
-  const FullScorer& full = add<FullScorer>(network);
-  together_ = alone_ = &full;
-  // Bounds do not give the softmax normaliser that kNN votes need, and require a hidden layer.
-  const bool needs_all = trained_.neighbours != nullptr && is_normalised(network.config().loss.kind);
-  if (needs_all || !has_whole_input(network)) return;
-  const bool saves =
-      wide_of(output) != nullptr || BatchBounds::fastest(output.weights()) != BatchBounds::Form::kFloat;
-  // With by_row, a block could be scored exactly as a whole, in another order of sums.
-  const bool bound_first =
-      !options_.by_row && options_.bound_first.value_or(saves && output.size() >= kManyNeurons);
-  if (!bound_first && !options_.low_latency) return;
-  if (wide_of(output) != nullptr) bounds_ = bounds_of(*wide_of(output), network.sample_features());
-  if (options_.low_latency) {
-    const SampleBoundedScorer& screen = add<SampleBoundedScorer>(full, network, bounds_);
-    if (screen.bounded()) alone_ = &screen;
-  }
-  if (!bound_first) return;
-  const BatchBoundedScorer& rough =
-      add<BatchBoundedScorer>(full, network, bounds_, resolve_threads(options_.threads));
-  if (rough.bounded()) together_ = &rough;
-}
-
 std::size_t Predictor::index_bytes() const {
-  std::size_t bytes = bounds_ ? bounds_->bytes() : 0;
-  for (const auto& scorer : scorers_) bytes += scorer->bytes();
-  return bytes;
+  return scorers_->bytes();
 }
 
 void Predictor::check(const Dataset& data) const {

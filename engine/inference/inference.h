@@ -15,11 +15,10 @@
 #include "engine/inference/prediction_batch.h"
 #include "engine/inference/probability.h"
 #include "engine/inference/ranking.h"
-#include "engine/inference/scorer.h"
+#include "engine/inference/scorers.h"
 #include "engine/inference/top_k.h"
 #include "engine/knn/neighbours.h"
 #include "engine/network/network.h"
-#include "engine/wide/wide_bounds.h"
 
 namespace slide {
 
@@ -49,6 +48,8 @@ struct InferenceOptions {
   bool keep_known = false;
   // For kNN prediction: whether likely labels raise co-occurring labels (cooccurrence.h).
   bool cooccurrence = true;
+  // Shares index and bounds with other predictors of the same network that have it; nullptr: makes its own.
+  SharedScorers* shared = nullptr;
   // If set: called with the number of samples just answered, concurrently from the prediction threads.
   std::function<void(std::size_t samples)> progress;
 };
@@ -130,11 +131,9 @@ class Predictor {
     std::unique_ptr<const Scorer> scorer;
   };
 
-  void choose_full();
+  ScorerChoice choice(Inference mode) const;
   Inference resolved(const Wanted& wanted) const;
   const Scorer& scorer_of(std::size_t lanes, bool exact) const;
-  template <class Way, class... Args>
-  const Way& add(Args&&... args);
   void check(const Dataset& data) const;
   std::size_t most_known(const Dataset& data, std::size_t first, std::size_t end) const;
   std::span<const Prediction> without_known(std::span<const Prediction> best, const SparseRow& row,
@@ -147,11 +146,8 @@ class Predictor {
 
   TrainedNetwork trained_;
   InferenceOptions options_;
-  const Neighbours* cooccurrence_knn_;                  // nullptr: no label propagation
-  std::shared_ptr<const WideBounds> bounds_;            // of the linear term, where scorers use them
-  std::vector<std::unique_ptr<const Scorer>> scorers_;  // together_, alone_ and the scorers they use
-  const Scorer* together_;
-  const Scorer* alone_;                      // for single samples
+  const Neighbours* cooccurrence_knn_;  // nullptr: no label propagation
+  std::shared_ptr<const Scorers> scorers_;
   std::unique_ptr<AllNeurons> all_neurons_;  // of kAuto with an index, else nullptr
 };
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "engine/kernels/bf16.h"
@@ -113,6 +114,17 @@ size_t select_above(const float* z, size_t rows, size_t lanes, const float* thre
     }
   }
   return count;
+}
+
+void behind_best(const float* z, size_t rows, size_t lanes, size_t samples, float* least) {
+  for (size_t b = 0; b < samples; ++b) {
+    float best = -std::numeric_limits<float>::infinity();
+    for (size_t a = 0; a < rows; ++a) best = best < z[a * lanes + b] ? z[a * lanes + b] : best;
+    for (size_t a = 0; a < rows; ++a) {
+      const float behind = best - z[a * lanes + b];
+      if (b == 0 || behind < least[a]) least[a] = behind;
+    }
+  }
 }
 
 void pack_signs(const float* z, const float* scale, const float* extra, size_t k, size_t lanes,
@@ -366,6 +378,7 @@ constinit const KernelSet kScalarKernels = {.name = "scalar",
                                             .axpy = axpy,
                                             .transpose = transpose,
                                             .select_above = select_above,
+                                            .behind_best = behind_best,
                                             .pack_signs = pack_signs,
                                             .round_small = round_small,
                                             .find_present = find_present,

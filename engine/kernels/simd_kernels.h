@@ -35,6 +35,7 @@ constexpr KernelSet make_kernel_set(const char* name) {
           .axpy = axpy<Arch>,
           .transpose = transpose,
           .select_above = select_above<Arch>,
+          .behind_best = behind_best<Arch>,
           .pack_signs = pack_signs<Arch>,
           .round_small = round_small<Arch>,
           .find_present = find_present<Arch>,

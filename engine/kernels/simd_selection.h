@@ -29,6 +29,39 @@ size_t select_above(const float* z, size_t rows, size_t lanes, const float* thre
   return count;
 }
 
+// The least of N elements, which are overwritten.
+template <size_t N>
+[[gnu::always_inline]] inline float least_of(float* x) {
+  SLIDE_UNROLL
+  for (size_t half = N / 2; half > 0; half /= 2) {
+    for (size_t i = 0; i < half; ++i) x[i] = x[i + half] < x[i] ? x[i + half] : x[i];
+  }
+  return x[0];
+}
+
+template <class Arch>
+void behind_best(const float* z, size_t rows, size_t lanes, size_t samples, float* least) {
+  constexpr size_t N = kWidth<Arch>;
+  constexpr float kInfinity = __builtin_inff();
+  alignas(64) float some[N];
+  for (size_t b = 0; b < samples; b += N) {
+    const size_t used = smaller(N, samples - b), width = smaller(N, lanes - b);
+    for (size_t i = 0; i < N; ++i) some[i] = i < used ? -kInfinity : kInfinity;
+    if (width < N) {  // a single column
+      for (size_t a = 0; a < rows; ++a) some[0] = some[0] < z[a] ? z[a] : some[0];
+      for (size_t a = 0; a < rows; ++a) least[a] = some[0] - z[a];
+      return;
+    }
+    Vec<Arch> best = Vec<Arch>::load_aligned(some);
+    for (size_t a = 0; a < rows; ++a) best = xsimd::max(best, Vec<Arch>::load_unaligned(z + a * lanes + b));
+    for (size_t a = 0; a < rows; ++a) {
+      (best - Vec<Arch>::load_unaligned(z + a * lanes + b)).store_aligned(some);
+      const float nearest = least_of<N>(some);
+      least[a] = b == 0 || nearest < least[a] ? nearest : least[a];
+    }
+  }
+}
+
 // pack_signs for one vector of lanes; bits are held in float registers, on which only masks operate.
 template <class Arch, bool kNearest>
 void pack_signs_of_vector(const float* z, const float* scale, const Vec<Arch>& extra, size_t k, size_t lanes,

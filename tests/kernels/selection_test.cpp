@@ -43,6 +43,22 @@ TEST_P(Selection, SelectAboveListsExactlyWhatIsAboveInOrder) {
   }
 }
 
+TEST_P(Selection, BehindBestIsTheScalarOneForEveryNumberOfSamples) {
+  for (const std::size_t lanes : kLanes) {
+    for (const std::size_t rows : {1U, 2U, 9U, 40U}) {
+      const Floats z = normal_floats(rows * lanes, rows);
+      for (std::size_t samples = 1; samples <= lanes; ++samples) {
+        test::Guarded<float> least(rows);
+        std::vector<float> want(rows);
+        set().behind_best(z.data(), rows, lanes, samples, least.data());
+        find("scalar")->behind_best(z.data(), rows, lanes, samples, want.data());
+        ASSERT_TRUE(least.intact());
+        ASSERT_EQ(std::vector<float>(least.data(), least.data() + rows), want) << rows << " x " << lanes;
+      }
+    }
+  }
+}
+
 TEST_P(Selection, PackSignsIsTheScalarOneForEveryNumberOfBits) {
   for (const std::size_t lanes : kLanes) {
     for (std::size_t k = 0; k <= 32; ++k) {

@@ -96,7 +96,7 @@ class Queries : public testing::TestWithParam<Settings> {
 
 TEST_P(Queries, GiveDistinctUnseenIdsAndNoMoreThanWanted) {
   Asker asker(index_, kNeurons);
-  for (std::uint32_t id = 0; id < kNeurons; id += 2) asker.seen.insert(id);
+  for (std::uint32_t id = 0; id < kNeurons; id += 2) asker.know(id);
   std::set<std::uint32_t> all;
   for (const std::size_t wanted : {0UL, 1UL, 7UL, 100UL, 100UL, 5000UL}) {
     const auto& out = asker.ask(near_rows(m_, 32, 0.3), wanted, wanted);
@@ -116,7 +116,7 @@ TEST_P(Queries, FindTheNearestFarMoreOftenThanAnother) {
   double nearest = 0, other = 0;
   constexpr std::uint32_t kTrials = 200;
   for (std::uint32_t trial = 0; trial < kTrials; ++trial) {
-    asker.seen.clear();
+    asker.forget();
     const auto row = static_cast<std::uint32_t>(trial * 13 % kNeurons);
     const auto& out = asker.ask(Block({at_angle(m_.row(row), 0.3, trial)}), 200, trial);
     nearest += count(out, row);
@@ -133,7 +133,7 @@ TEST_P(Queries, SparseAndDenseFormsFindTheSame) {
   Asker asker(index_, kNeurons);
   // Every candidate there is, so that the order of tables does not matter.
   auto dense = asker.ask(Block({x}), kNeurons);
-  asker.seen.clear();
+  asker.forget();
   auto sparse = asker.ask(Sparse(x), kNeurons);
   std::sort(dense.begin(), dense.end());
   std::sort(sparse.begin(), sparse.end());
@@ -151,7 +151,7 @@ TEST_P(Queries, WarmOnesAllocateNothing) {
   const Sparse sparse(m_.row(7));
   const std::size_t before = allocations;
   for (std::uint64_t round = 0; round < 5; ++round) {
-    asker.seen.clear();
+    asker.forget();
     asker.ask(block, 200, round);
     asker.ask(single, 200, round);
     asker.ask(sparse, 200, round);
@@ -204,8 +204,8 @@ TEST(NeuronIndexRehash, EqualsARebuild) {
   rebuilt.rebuild({m.w.data(), m.ldw}, 1, 1);
   Asker a(moved, kNeurons), b(rebuilt, kNeurons);
   for (std::uint32_t row = 0; row < 30; ++row) {
-    a.seen.clear();
-    b.seen.clear();
+    a.forget();
+    b.forget();
     auto left = a.ask(Block({m.row(row)}), kNeurons), right = b.ask(Block({m.row(row)}), kNeurons);
     std::sort(left.begin(), left.end());
     std::sort(right.begin(), right.end());
@@ -229,7 +229,7 @@ TEST(NeuronIndexRehash, AMovedNeuronIsFoundWhereItWentAndNotWhereItWas) {
   EXPECT_EQ(asker.ask(Block({old_place}), 10), std::vector<std::uint32_t>{77});
   const std::uint32_t touched[] = {77};
   index.rehash({m.w.data(), m.ldw}, touched, 1);
-  asker.seen.clear();
+  asker.forget();
   EXPECT_TRUE(asker.ask(Block({old_place}), 10).empty());
   EXPECT_EQ(asker.ask(Block({m.row(77)}), 10), std::vector<std::uint32_t>{77});
 }
@@ -253,7 +253,7 @@ TEST(NeuronIndexPolicies, VanillaServesEverySampleOfABlock) {
   Asker asker(index, kNeurons);
   double nearest = 0;
   for (std::uint64_t round = 0; round < 50; ++round) {
-    asker.seen.clear();
+    asker.forget();
     const auto& out = asker.ask(near_rows(m, 32, 0.2), 640, round);
     EXPECT_EQ(out.size(), 640U);
     for (std::uint32_t b = 0; b < 32; ++b) nearest += count(out, b * 37);

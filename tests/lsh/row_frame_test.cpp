@@ -81,7 +81,6 @@ TEST(LongRows, AreThoseOfTheLargestLengths) {
   ASSERT_EQ(rows.ids().size(), 512U);
   float last = static_cast<float>(kMany);
   for (const std::uint32_t id : rows.ids()) {
-    EXPECT_TRUE(rows.contains(id));
     EXPECT_GE(rows.lengths2()[id], 0.98F * static_cast<float>(kMany - rows.ids().size()));
     EXPECT_LE(rows.lengths2()[id], 1.01F * last);  // lengths are told apart by their first bits
     last = rows.lengths2()[id];
@@ -93,16 +92,16 @@ TEST(LongRows, FollowOnceManyRowsHaveChanged) {
   LongRows rows(kMany, 512);
   std::fill(rows.lengths2().begin(), rows.lengths2().end(), 1.0F);
   rows.choose();
-  ASSERT_FALSE(rows.contains(3999));
+  ASSERT_FALSE(std::ranges::count(rows.ids(), 3999U) == 1);
   const std::uint32_t last[] = {3999};
   const float length2[] = {9.0F};
   rows.follow(last, length2);
-  EXPECT_FALSE(rows.contains(3999));
+  EXPECT_FALSE(std::ranges::count(rows.ids(), 3999U) == 1);
   std::vector<std::uint32_t> many(400);
   std::iota(many.begin(), many.end(), 0U);
   const std::vector<float> same(400, 1.0F);
   rows.follow(many, same.data());
-  EXPECT_TRUE(rows.contains(3999));
+  EXPECT_TRUE(std::ranges::count(rows.ids(), 3999U) == 1);
   EXPECT_EQ(rows.ids().front(), 3999U);
   EXPECT_EQ(rows.ids().size(), 512U);
 }

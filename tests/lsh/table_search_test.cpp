@@ -72,7 +72,7 @@ TEST(HealthyTables, RowsThatAreAllZeroSpreadAndFollowOnceTheyMove) {
   Asker asker(index, kManyRows);
   double found = 0;
   for (std::uint32_t i = 0; i < 100; ++i) {
-    asker.seen.clear();
+    asker.forget();
     found += count(asker.ask(Block({m.row(i * 20)}), 50), i * 20);
   }
   EXPECT_GT(found, 80);
@@ -92,7 +92,7 @@ double recall_of(const NeuronIndex& index, const Matrix& m, const WeightRows& ro
       all.emplace_back(-z, i);
     }
     std::partial_sort(all.begin(), all.begin() + 10, all.end());
-    asker.seen.clear();
+    asker.forget();
     asker.out.clear();
     const Block block({x});
     QueryBlock query = block.query();

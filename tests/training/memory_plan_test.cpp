@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <fstream>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "engine/base/aligned.h"
+#include "engine/inference/inference.h"
 #include "engine/network/block_bounds.h"
 #include "engine/training/trainer.h"
 #include "engine/wide/item_ridge.h"
@@ -205,6 +208,52 @@ TEST(MemoryPlan, OfALinearTermIsAnUpperBound) {
                planned = plan.weights() + plan.neighbours + plan.state() + plan.tables() + plan.step;
   EXPECT_GT(planned, 0.9 * taken);
   EXPECT_LT(planned, 1.5 * taken);
+}
+
+// A line of /proc/self/status, in bytes.
+double status_bytes(const std::string& key) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(key + ":")) return std::stod(line.substr(key.size() + 1)) * 1024;
+  }
+  return 0;
+}
+
+// Makes the memory in use now the peak (VmHWM); false where the system does not.
+bool forget_peak() {
+  std::ofstream("/proc/self/clear_refs") << "5" << std::flush;
+  return status_bytes("VmHWM") > 0 && status_bytes("VmHWM") <= 1.02 * status_bytes("VmRSS");
+}
+
+// From 100,000 labels on an evaluation builds the index of inference, which takes more than all else in it.
+TEST(MemoryPlan, KnowsTheIndexOfAnEvaluation) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's heap";
+  DataSpec spec;
+  spec.samples = 600, spec.features = 2000, spec.labels = 150'000, spec.entries = 20;
+  const Dataset data = make_data(spec);
+  Config config = with_layers({dense(32), sampled_output(0, 200)});
+  config.data.crosses = 0;
+  config.train.threads = 2;
+  BlockBounds bounds = bounds_of(data, config.train.block_size);
+  bounds.evaluated = data.size();
+  const auto planned = [&](Inference inference) {
+    config.eval.inference = inference;
+    return plan_memory(config, data.feature_count(), data.label_count(), bounds, 2).evaluation;
+  };
+  const double by_tables = planned(Inference::kAuto), by_all = planned(Inference::kFull);
+  EXPECT_EQ(planned(Inference::kLsh), by_tables);
+  const Trainer trainer(fresh_job(config, data));
+  if (!forget_peak()) GTEST_SKIP() << "no peak of a part of a process";
+  const double before = status_bytes("VmRSS");
+  InferenceOptions options;
+  options.mode = Inference::kAuto, options.threads = 2;
+  const Predictor predictor(trainer.trained(), options);
+  const double index = status_bytes("VmHWM") - before;
+  predictor.predict(data, [](std::size_t, std::span<const Prediction>) {});
+  const double taken = status_bytes("VmHWM") - before;
+  EXPECT_GT(index, 1.5 * by_all);
+  EXPECT_GT(by_tables, 0.9 * taken) << "planned " << by_tables << ", taken " << taken;
+  EXPECT_LT(by_tables, 1.4 * taken) << "planned " << by_tables << ", taken " << taken;
 }
 
 // Each thread finds patterns in working memory for all features, before training starts.

@@ -1,0 +1,90 @@
+#include "engine/inference/scorers.h"
+
+#include <algorithm>
+
+#include "engine/inference/batch_bounded_scorer.h"
+#include "engine/inference/candidate_scorer.h"
+#include "engine/inference/full_scorer.h"
+#include "engine/inference/probability.h"
+#include "engine/inference/sample_bounded_scorer.h"
+#include "engine/wide/wide_path.h"
+
+namespace slide {
+
+namespace {
+
+// Chooses the number of bounded features such that bounds take at most a fourth of the memory of the linear
+// term and its postings.
+std::shared_ptr<const WideBounds> bounds_of(const WidePath& wide, std::size_t features) {
+  const std::size_t neurons = wide.storage().offsets.size() - 1;
+  const std::size_t few = std::max(WideBounds::kFew, neurons / (4 * WideBounds::kGroup));
+  return std::make_shared<const WideBounds>(wide, features, few);
+}
+
+}  // namespace
+
+template <class Way, class... Args>
+const Way& Scorers::add(Args&&... args) {
+  auto scorer = std::make_unique<Way>(std::forward<Args>(args)...);
+  const Way& added = *scorer;
+  all_.push_back(std::move(scorer));
+  return added;
+}
+
+Scorers::Scorers(const TrainedNetwork& trained, const ScorerChoice& choice, int threads) {
+  if (choice.mode == Inference::kFull) {
+    choose_full(trained, choice, threads);
+  } else if (choice.candidates >= trained.network.labels()) {
+    together_ = alone_ = &add<FullScorer>(trained.network);
+  } else {
+    together_ = alone_ = &add<CandidateScorer>(trained.network, choice.candidates, threads);
+  }
+}
+
+void Scorers::choose_full(const TrainedNetwork& trained, const ScorerChoice& choice, int threads) {
+  const Network& network = trained.network;
+  const FullScorer& full = add<FullScorer>(network);
+  together_ = alone_ = &full;
+  // Bounds do not give the softmax normaliser that kNN votes need, and require a hidden layer.
+  const bool needs_all = trained.neighbours != nullptr && is_normalised(network.config().loss.kind);
+  if (needs_all || !has_whole_input(network)) return;
+  // With by_row, a block could be scored exactly as a whole, in another order of sums.
+  const bool bound_first = choice.bound_first && !choice.by_row;
+  if (!bound_first && !choice.low_latency) return;
+  const WidePath* wide = wide_of(network.output());
+  if (wide != nullptr) bounds_ = bounds_of(*wide, network.sample_features());
+  if (choice.low_latency) {
+    const SampleBoundedScorer& screen = add<SampleBoundedScorer>(full, network, bounds_);
+    if (screen.bounded()) alone_ = &screen;
+  }
+  if (!bound_first) return;
+  const BatchBoundedScorer& rough = add<BatchBoundedScorer>(full, network, bounds_, threads);
+  if (rough.bounded()) together_ = &rough;
+}
+
+std::size_t Scorers::bytes() const {
+  std::size_t bytes = bounds_ ? bounds_->bytes() : 0;
+  for (const auto& scorer : all_) bytes += scorer->bytes();
+  return bytes;
+}
+
+std::shared_ptr<const Scorers> SharedScorers::get(const TrainedNetwork& trained, const ScorerChoice& choice,
+                                                  int threads) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(used_, [](const auto& one) { return one.second.expired(); });
+  for (const auto& [of, held] : used_) {
+    if (of != choice) continue;
+    if (auto scorers = held.lock()) return scorers;
+  }
+  auto scorers = std::make_shared<const Scorers>(trained, choice, threads);
+  used_.emplace_back(choice, scorers);
+  ++made_;
+  return scorers;
+}
+
+std::size_t SharedScorers::made() const {
+  const std::lock_guard lock(mutex_);
+  return made_;
+}
+
+}  // namespace slide

@@ -1,0 +1,65 @@
+// The scorers that a Predictor needs, and their sharing: predictors of one model that differ in what they are
+// asked for, as in k, use one index.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "engine/config/config.h"
+#include "engine/inference/prediction_batch.h"
+#include "engine/inference/scorer.h"
+#include "engine/knn/neighbours.h"
+#include "engine/wide/wide_bounds.h"
+
+namespace slide {
+
+// What scorers depend on besides the network.
+struct ScorerChoice {
+  Inference mode = Inference::kFull;  // or kLsh
+  std::size_t candidates = 0;         // of kLsh, as in InferenceOptions
+  bool low_latency = false;           // of kFull, likewise:
+  bool bound_first = false;           // bounds first, where the network has any
+  bool by_row = false;
+
+  bool operator==(const ScorerChoice&) const = default;
+};
+
+// Immutable, safe from any thread; refers to the network, which must not change.
+class Scorers {
+ public:
+  // Builds the index of kLsh and the bounds of kFull, with `threads` threads.
+  Scorers(const TrainedNetwork& trained, const ScorerChoice& choice, int threads);
+
+  const Scorer& together() const { return *together_; }
+  const Scorer& alone() const { return *alone_; }  // for single samples
+  std::size_t bytes() const;                       // index and bounds
+
+ private:
+  template <class Way, class... Args>
+  const Way& add(Args&&... args);
+  void choose_full(const TrainedNetwork& trained, const ScorerChoice& choice, int threads);
+
+  std::shared_ptr<const WideBounds> bounds_;        // of the linear term, where scorers use them
+  std::vector<std::unique_ptr<const Scorer>> all_;  // together_, alone_ and the scorers they use
+  const Scorer* together_ = nullptr;
+  const Scorer* alone_ = nullptr;
+};
+
+// The scorers of one network that are in use. Thread-safe.
+class SharedScorers {
+ public:
+  // Those of an earlier call with an equal choice, if somebody still holds them; else makes them. Concurrent
+  // calls wait for each other.
+  std::shared_ptr<const Scorers> get(const TrainedNetwork& trained, const ScorerChoice& choice, int threads);
+  std::size_t made() const;  // scorers made so far
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::pair<ScorerChoice, std::weak_ptr<const Scorers>>> used_;
+  std::size_t made_ = 0;
+};
+
+}  // namespace slide
