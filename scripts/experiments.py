@@ -5,9 +5,11 @@ An experiment names a base configuration (`config`), settings for all its runs (
 with `name` and `set`); every variation runs with seeds 1 to `seeds` on each of `data`. `curve = true` evaluates after
 every epoch and draws P@1 over train seconds. In place of `[[run]]`, `[[source]]` and `[[cell]]` make a run of each source
 of negatives in each cell, which says how many neurons are drawn for a block of how many samples; a map is drawn of what
-sources gain over the first one (experiment_map.py). `program`, of an experiment or a run, names a program of tests/bench
-that trains in place of `slide train`, `[[generate]]` makes data. `[probe]` asks recall_probe, also there, how many of the
-neurons that fire most are found by tables of several shapes. Called by scripts/experiments.sh.
+sources gain over the first one (experiment_map.py). With `epochs`, a list, `[[source]]` alone makes a run with each
+number, and curves are drawn over epochs and processor time (experiment_epochs.py). `program`, of an experiment or a run,
+names a program of tests/bench that trains in place of `slide train`. `[[generate]]` makes data, by `slide generate` or by
+a `script`, which is given a folder and the name of the set. `[probe]` asks recall_probe, also of tests/bench, how many of
+the neurons that fire most are found by tables of several shapes. Called by scripts/experiments.sh.
 """
 
 import argparse
@@ -22,6 +24,7 @@ import subprocess
 import sys
 import tomllib
 
+import experiment_epochs
 import experiment_map
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -59,6 +62,8 @@ def load(names):
             experiment = {"name": name, **tomllib.load(file)}
         if "cell" in experiment:
             experiment["run"] = experiment_map.runs_of(experiment)
+        elif "epochs" in experiment:
+            experiment["run"] = experiment_epochs.runs_of(experiment)
         experiments.append(experiment)
     return experiments
 
@@ -74,7 +79,11 @@ def generate(options, experiment):
     """Generated data, unless they are there."""
     for about in experiment.get("generate", []):
         folder = os.path.join(options.out, "data", about["name"])
-        if not os.path.isfile(os.path.join(folder, "test.txt")):
+        if os.path.isfile(os.path.join(folder, "test.txt")):
+            continue
+        if "script" in about:
+            call([sys.executable, os.path.join(ROOT, about["script"]), os.path.dirname(folder), about["name"]])
+        else:
             call([options.slide, "generate", "--out", folder, *map(str, about["options"])])
 
 
@@ -115,6 +124,7 @@ def train(options, experiment, data, run, seed):
     settings = [f"data.train={data_file(options, data, 'train')}", f"data.test={data_file(options, data, 'test')}",
                 *settings]
     program = run.get("program", experiment.get("program"))
+    before = experiment_epochs.processor_seconds_so_far()
     if program:
         call([os.path.join(options.programs, program), os.path.join(ROOT, config), folder, *arguments, *settings])
     else:
@@ -122,6 +132,7 @@ def train(options, experiment, data, run, seed):
               *(word for setting in settings for word in ("--set", setting))])
     if not program and (not experiment.get("probe") or seed != 1):
         os.remove(os.path.join(folder, "model.slide"))
+    experiment_epochs.keep_seconds(folder, experiment_epochs.processor_seconds_so_far() - before)
     with open(done, "w", encoding="utf-8") as file:
         file.write(stamp)
     print(f"{experiment['name']}: {data}: {run['name']}, seed {seed}: P@1 {last(folder)['p_at_1']:.3f}", flush=True)
@@ -183,6 +194,10 @@ def done_folders(options, experiment, data, run):
     return found
 
 
+def folders_in(options, experiment):
+    return lambda data, run: done_folders(options, experiment, data, run)
+
+
 def spread(values, digits):
     text = f"{statistics.mean(values):.{digits}f}"
     if len(values) > 1:
@@ -193,6 +208,8 @@ def spread(values, digits):
 def table(options, experiment):
     lines = ["| Set | Run | Seeds | Active | P@1 | P@3 | P@5 | PSP@1 | PSP@5 | Train seconds |",
              "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    if "epochs" in experiment:
+        lines[0] = lines[0].replace("Train seconds", "Processor seconds of training")
     for data in experiment["data"]:
         for run in experiment["run"]:
             folders = done_folders(options, experiment, data, run)
@@ -202,6 +219,8 @@ def table(options, experiment):
             cells = [spread([end[measure] for end in ends], 3) for measure in MEASURES]
             times = [end["train_seconds"] for end in ends]
             seconds = spread(times, 1) + (f" (min {min(times):.1f})" if len(times) > 1 else "")
+            if "epochs" in experiment:
+                seconds = f"{experiment_epochs.training_seconds(experiment, folders_in(options, experiment), data, run):.1f}"
             active = statistics.mean(events(folder, "epoch")[-1]["active_mean"] for folder in folders)
             lines.append(f"| {data} | {run['name']} | {len(folders)} | {active:,.0f} | {' | '.join(cells)} | "
                          f"{seconds} |")
@@ -301,7 +320,12 @@ def curves(options, experiment):
 
 
 def maps(options, experiment):
-    """The map of an experiment with cells, and the line that shows it."""
+    """The map of an experiment with cells or epochs, and the line that shows it."""
+    if "epochs" in experiment:
+        name = f"{experiment['name']}.svg"
+        drawn = experiment_epochs.draw(os.path.join(options.report, name), experiment, folders_in(options, experiment),
+                                       lambda folder: last(folder)["p_at_1"], ticks)
+        return ["", f"![P@1 over epochs and processor seconds]({name})"] if drawn else []
     if len(experiment.get("cell", [])) < 2:
         return []
 

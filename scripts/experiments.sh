@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 . scripts/data.sh
 
 mkdir -p build
-find_data debian-depends tate-subjects uboot-commits mulan-bibtex mulan-delicious wikitext2-nextword > build/experiments-data.log 2>&1 || { cat build/experiments-data.log >&2; exit 1; }
+find_data debian-depends tate-subjects uboot-commits mulan-bibtex mulan-delicious bible-xref wikitext2-nextword > build/experiments-data.log 2>&1 || { cat build/experiments-data.log >&2; exit 1; }
 case " $* " in
   *" --report-only "* | *" --help "* | *" -h "*) ;;
   *)

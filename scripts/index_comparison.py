@@ -3,9 +3,10 @@
 
 Trains configs/throughput.toml on each set (epochs below), runs index_comparison over its output layer, and writes
 configs/experiments/index-comparison.md with a figure for each set: what is missed of the true top 5 against the
-processor time of a query. Data, models and results stay in the folder of --work; what is there is not made again, so
-that sets can be run one after the other.
-usage: scripts/index_comparison.py [--work build/index-comparison] [--only tables,hnsw,ivf,flat] [--smoke] [SET ...]
+processor time of a query. Data, models and results stay in the folder of --work; what is there is not made again. The
+page keeps its sections of other sets, so that sets can be run one after the other.
+usage: scripts/index_comparison.py [--work build/index-comparison] [--only tables,hnsw,ivf,flat] [--train-samples N]
+                                   [--smoke] [SET ...]
        SET is debian-depends (from SLIDE_DATA), or a number of labels, which are generated; default: debian-depends 670091
 """
 import argparse
@@ -43,7 +44,7 @@ def data_of(name, options):
     folder, labels = os.path.join(options.work, f"data-{name}"), int(name)
     if not os.path.exists(os.path.join(folder, "test.txt")):
         # Amazon-670K has 490,449 samples of 5 labels and 76 of 135,909 features for 670,091 labels.
-        samples = max(1000, labels * 490449 // 670091)
+        samples = options.train_samples or max(1000, labels * 490449 // 670091)
         run([options.slide, "generate", "--samples", str(samples), "--test-samples", "4000", "--features", "135909",
              "--labels", name, "--labels-per-sample", "5", "--features-per-sample", "40", "--out", folder + ".part"])
         os.rename(folder + ".part", folder)
@@ -85,6 +86,16 @@ def number(value, digits=1):
     return "–" if value is None else f"{value:,.{digits}f}"
 
 
+def sections_so_far(path):
+    """Lines of each section of the page, by its heading."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            sections = file.read().split("\n## ")[1:]
+    except FileNotFoundError:
+        return {}
+    return {f"## {section.partition(chr(10))[0]}": [*f"## {section.rstrip()}".splitlines(), ""] for section in sections}
+
+
 def part(name, results, out):
     indexes, rows = by_index(results), results[0]["rows"]
     title = f"{rows:,} rows: the true top 5"
@@ -119,6 +130,7 @@ def main():
     parser.add_argument("--only", default="tables,hnsw,ivf,flat")
     parser.add_argument("--samples", type=int, default=1024)
     parser.add_argument("--threads", type=int, default=0, help="of training")
+    parser.add_argument("--train-samples", type=int, default=0, help="of generated sets; default: as many a label as Amazon-670K has")
     parser.add_argument("--smoke", action="store_true", help="a small generated set, to see that it runs")
     options = parser.parse_args()
     if options.smoke:
@@ -129,9 +141,14 @@ def main():
             "bias, of the named number of labels; queries: hidden activations of test samples. Answers: the 5 labels of "
             "the largest inner product. Time: processor time of one thread, without hidden layers, medians of five "
             "passes; of the tables with scores of what they find, in blocks of 128 samples as `slide test` does, the others one sample at a time. MB: index and rows.", ""]
+    page = os.path.join(options.out, "index-comparison.md")
+    sections = sections_so_far(page)
     for name in options.sets:
-        text += part(name, results_of(name, options), options.out)
-    with open(os.path.join(options.out, "index-comparison.md"), "w", encoding="utf-8") as file:
+        lines = part(name, results_of(name, options), options.out)
+        sections[lines[0]] = lines
+    for heading in sorted(sections, key=lambda heading: int("".join(c for c in heading if c.isdigit()))):
+        text += sections[heading]
+    with open(page, "w", encoding="utf-8") as file:
         file.write("\n".join(text))
 
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Makes three public data sets with many rare labels from WordNet 3.0 and the LibreOffice thesaurus.
+"""Makes four public data sets with many rare labels from WordNet 3.0 and the LibreOffice thesaurus.
 
   wordnet-links   a sense (its words and gloss) -> the senses that WordNet links it with; 103,000 labels, 2.8 samples each
   wordnet-lemmas  the gloss alone -> the words it explains, of those with several senses; 26,000 labels, 2.6 samples each
   thesaurus       half of the synonyms of a word -> the other half: items seen, items wanted; 75,000 labels
+  wordnet-senses  five words of a sense -> the sense: 20,000 labels, each of exactly four training samples and one test sample
 
 Needs the packages wordnet-base and mythes-en-us and Python's standard library. Writes OUT/<name>/train.txt and test.txt
-(XMC text, 80/20 by chance): TF-IDF of unit length, for the thesaurus ones of unit length. Features must occur in two
+(XMC text; the first three 80/20 by chance): TF-IDF of unit length, for the thesaurus ones of unit length. Features must occur in two
 training samples (the thesaurus: in one); labels without a training sample are left out of the test file.
 """
 
@@ -69,17 +70,34 @@ def thesaurus():
                 yield items[:len(items) // 2], items[len(items) // 2:]
 
 
+def wordnet_senses(count=20_000, draws=5, size=5):
+    """Training and test samples: `size` different words of a sense that has at least twice as many; its last draw is for the test."""
+    random.seed(7)
+    every = [sorted(set(words(gloss) + words(" ".join(lemmas).replace("_", " ")))) for lemmas, _, gloss in senses()]
+    chosen = random.sample([bag for bag in every if len(bag) >= 2 * size], count)
+    parts = [[(random.sample(bag, size), [label]) for label, bag in enumerate(chosen)] for _ in range(draws)]
+    train = [sample for part in parts[:-1] for sample in part]
+    random.shuffle(train)
+    return train, parts[-1]
+
+
 def write(folder, samples, least, weigh):
-    """Splits, counts features and labels on the training part, and writes both parts."""
+    """Splits by chance and writes both parts."""
     random.seed(7)
     random.shuffle(samples)
     count = int(len(samples) * 0.8)
-    occurs = collections.Counter(feature for features, _ in samples[:count] for feature in set(features))
+    write_parts(folder, samples[:count], samples[count:], least, weigh)
+
+
+def write_parts(folder, train, test, least, weigh):
+    """Counts features and labels on the training part, and writes both parts."""
+    count = len(train)
+    occurs = collections.Counter(feature for features, _ in train for feature in set(features))
     vocab = vocabulary(occurs, least)
     idf = {feature: math.log(count / occurs[feature]) if weigh else 1.0 for feature in vocab}
-    label_ids = {l: i for i, l in enumerate(sorted({l for _, labels in samples[:count] for l in labels}))}
+    label_ids = {l: i for i, l in enumerate(sorted({l for _, labels in train for l in labels}))}
     os.makedirs(folder, exist_ok=True)
-    for part, chosen in (("train", samples[:count]), ("test", samples[count:])):
+    for part, chosen in (("train", train), ("test", test)):
         rows = []
         for features, labels in chosen:
             values = vector(collections.Counter(features), vocab, idf, 4)
@@ -93,13 +111,21 @@ def write(folder, samples, least, weigh):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("out", help="folder to write into")
-    out = parser.parse_args().out
+    parser.add_argument("sets", nargs="*", metavar="SET", help="which of the sets; default: all")
+    options = parser.parse_args()
+    makers = {"wordnet-links": lambda folder: write(folder, list(wordnet_links()), 2, True),
+              "wordnet-lemmas": lambda folder: write(folder, list(wordnet_lemmas()), 2, True),
+              "thesaurus": lambda folder: write(folder, list(thesaurus()), 1, False),
+              "wordnet-senses": lambda folder: write_parts(folder, *wordnet_senses(), 2, True)}
+    for name in options.sets:
+        if name not in makers:
+            parser.exit(2, f"word_sets.py: there is no set '{name}'; there are: {', '.join(makers)}\n")
+    chosen = options.sets or list(makers)
     for path, package in ((WORDNET, "wordnet-base"), (THESAURUS, "mythes-en-us")):
-        if not os.path.exists(path):
+        if not os.path.exists(path) and any((name == "thesaurus") == (path == THESAURUS) for name in chosen):
             parser.exit(2, f"word_sets.py: there is no {path}; install the package {package}\n")
-    write(os.path.join(out, "wordnet-links"), list(wordnet_links()), 2, True)
-    write(os.path.join(out, "wordnet-lemmas"), list(wordnet_lemmas()), 2, True)
-    write(os.path.join(out, "thesaurus"), list(thesaurus()), 1, False)
+    for name in chosen:
+        makers[name](os.path.join(options.out, name))
 
 
 if __name__ == "__main__":
