@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::uint32_t kMaxRounds = 1000000;
 
-double share(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
 // The name without characters that would end its column or line.
 std::string one_column(std::string_view name) {
   std::string text(name);
@@ -25,11 +21,19 @@ std::string one_column(std::string_view name) {
   return text;
 }
 
-std::string head_of(const LabelCounts& counts, bool names, bool training) {
-  std::string head = fmt::format("label{}{}\tpositives", names ? "\tname" : "", training ? "\ttraining" : "");
-  for (const std::uint32_t k : counts.ks())
+std::string head_of(const LabelTable& table) {
+  std::string head = fmt::format("label{}{}\tpositives", table.name ? "\tname" : "",
+                                 table.training.empty() ? "" : "\ttraining");
+  for (const std::uint32_t k : table.counts.ks())
     head += fmt::format("\tpredicted_at_{0}\thits_at_{0}\tprecision_at_{0}\trecall_at_{0}\tf1_at_{0}", k);
+  if (table.thresholds != nullptr) head += "\tthreshold\tpredicted\thits\tprecision\trecall\tf1";
   return head;
+}
+
+void add_counts(const DecisionCounts& counts, std::string& line) {
+  const Rates rates = counts.rates();
+  line += fmt::format("\t{}\t{}\t{:.6g}\t{:.6g}\t{:.6g}", counts.predicted, counts.hits, rates.precision,
+                      rates.recall, rates.f1);
 }
 
 }  // namespace
@@ -117,23 +121,26 @@ Json interval_json(const SampleRatios& ratios, std::span<const Interval> interva
   return json;
 }
 
-void write_label_table(const std::string& path, const LabelCounts& counts, const NameOf& name,
-                       std::span<const std::uint32_t> training) {
+void write_label_table(const std::string& path, const LabelTable& table) {
   LineFile file(path);
-  file.text() += head_of(counts, name != nullptr, !training.empty());
+  file.text() += head_of(table);
   file.end_line();
+  const LabelCounts& counts = table.counts;
   for (std::uint32_t label = 0; label < counts.labels(); ++label) {
     std::string& line = file.text();
-    const std::uint32_t positives = counts.positives(label);
     line += std::to_string(label);
-    if (name) line += '\t' + one_column(name(label));
-    if (!training.empty()) line += fmt::format("\t{}", label < training.size() ? training[label] : 0);
-    line += fmt::format("\t{}", positives);
+    if (table.name) line += '\t' + one_column(table.name(label));
+    if (!table.training.empty())
+      line += fmt::format("\t{}", label < table.training.size() ? table.training[label] : 0);
+    line += fmt::format("\t{}", counts.positives(label));
     for (std::size_t i = 0; i < counts.ks().size(); ++i) {
       const LabelCounts::Predicted& found = counts.predicted(label, i);
-      line += fmt::format("\t{}\t{}\t{:.6g}\t{:.6g}\t{:.6g}", found.all, found.hits,
-                          share(found.hits, found.all), share(found.hits, positives),
-                          2 * share(found.hits, std::uint64_t{found.all} + positives));
+      add_counts({found.all, found.hits, counts.positives(label)}, line);
+    }
+    if (table.thresholds != nullptr) {
+      line += fmt::format("\t{}", table.thresholds->of(label));
+      const std::vector<DecisionCounts>& found = table.at_thresholds->labels;
+      add_counts(label < found.size() ? found[label] : DecisionCounts(), line);
     }
     file.end_line();
   }

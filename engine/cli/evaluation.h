@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/inference/decisions.h"
 #include "engine/inference/label_counts.h"
 #include "engine/inference/metrics.h"
 #include "engine/inference/resampling.h"
@@ -48,10 +49,17 @@ Json coverage_json(const LabelCounts& counts);
 std::string interval_lines(const SampleRatios& ratios, std::span<const Interval> intervals);
 Json interval_json(const SampleRatios& ratios, std::span<const Interval> intervals);
 
-// Writes a tab-separated table of counts per label. `name`: returns a label's name, or empty where labels
-// have none; `training`: training samples per label, or empty. Throws Error where the file cannot be written.
+// What a table of labels has of each.
 using NameOf = std::function<std::string_view(std::uint32_t)>;
-void write_label_table(const std::string& path, const LabelCounts& counts, const NameOf& name,
-                       std::span<const std::uint32_t> training);
+struct LabelTable {
+  const LabelCounts& counts;
+  NameOf name;                                   // returns a label's name; null where labels have none
+  std::span<const std::uint32_t> training = {};  // training samples per label, or empty
+  // Thresholds, and what labels at them are; both or neither.
+  const Thresholds* thresholds = nullptr;
+  const Decisions* at_thresholds = nullptr;
+};
+// Writes it, separated by tabs. Throws Error where the file cannot be written.
+void write_label_table(const std::string& path, const LabelTable& table);
 
 }  // namespace slide::cli

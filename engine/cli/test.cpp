@@ -89,8 +89,8 @@ void write_per_label(const TestCommand& command, const Model& model, const Unkno
     if (label < labels) return names[label];
     return label - labels < unknown.size() ? std::string_view(unknown[label - labels]) : std::string_view();
   };
-  write_label_table(command.measures.per_label, counts, names.known() ? NameOf(known) : NameOf(),
-                    model.shape.label_frequencies);
+  write_label_table(command.measures.per_label,
+                    {counts, names.known() ? NameOf(known) : NameOf(), model.shape.label_frequencies});
 }
 
 // The table of labels must not replace an input.

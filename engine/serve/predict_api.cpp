@@ -30,7 +30,7 @@ struct Ask {
   std::size_t k;
   bool has_k = false;       // the request says how many labels it wants
   std::size_t explain = 0;  // features per label
-  std::optional<double> threshold;
+  std::optional<Thresholds> thresholds;
   bool logit = false;
   bool keep_known = false;
   Inference inference;
@@ -78,7 +78,7 @@ bool take_option(const std::string& key, const Json& value, Ask& ask) {
     ask.explain = count_of(value, "explain", kMaxFeatures);
   } else if (key == "threshold") {
     if (!value.is_number()) fail_input("threshold must be a number");
-    ask.threshold = value.get<double>();
+    ask.thresholds.emplace(value.get<double>());
   } else if (key == "scores") {
     ask.logit = second_of(value, "scores", "probability", "logit");
   } else if (key == "keep_known") {
@@ -114,6 +114,7 @@ class Answer {
     for (const Prediction& prediction : best) {
       const double score = score_of(prediction.score);
       if (!reaches(score)) break;  // best first
+      if (ask_.thresholds && !reaches_written(score, ask_.thresholds->of(prediction.label))) continue;
       text_ += first ? "" : ",";
       first = false;
       append_prediction(text_, prediction.label, name_of(prediction.label), score);
@@ -128,8 +129,10 @@ class Answer {
     return std::move(whole_);
   }
 
-  // Whether a score reaches the threshold as it is written.
-  bool reaches(double score) const { return !ask_.threshold || reaches_written(score, *ask_.threshold); }
+  // Whether a score reaches the threshold of some label as it is written.
+  bool reaches(double score) const {
+    return !ask_.thresholds || reaches_written(score, ask_.thresholds->least());
+  }
   double score_of(double score) const {
     return ask_.logit ? score : probability_of(model_.model().config.loss.kind, score);
   }
@@ -279,7 +282,7 @@ PredictAnswer answer_predict(std::string_view body, const ServedModel& model, st
   const Json request = parse(body);
   ServedModel::Lease space(model);
   RequestSamples samples(model.model(), model.users(), *space);
-  Ask ask{.k = default_k, .threshold = {}, .inference = model.inference()};
+  Ask ask{.k = default_k, .thresholds = {}, .inference = model.inference()};
   const Json* inputs = take_request(request, samples, ask);
   if (inputs != nullptr) add_inputs(*inputs, samples);
   if (model.predictor(ask.inference == Inference::kLsh ? Inference::kLsh : Inference::kFull) == nullptr)
@@ -288,7 +291,8 @@ PredictAnswer answer_predict(std::string_view body, const ServedModel& model, st
     fail_input("keep_known: the model was not trained on interactions; leave it out");
   const Dataset data = samples.take();
   ask.k = std::min(ask.k, model.model().network.labels());
-  const bool reaching = ask.threshold && !ask.has_k;
+  if (!ask.has_k && !ask.thresholds && !ask.logit) ask.thresholds = model.model().thresholds;
+  const bool reaching = ask.thresholds && !ask.has_k;
   if (!reaching) check_size(ask, data.size());
   const Predictor::Wanted wanted = {ask.k, !ask.logit && is_normalised(model.model().config.loss.kind),
                                     ask.keep_known, reaching};
