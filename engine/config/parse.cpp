@@ -126,6 +126,36 @@ bool set(const PowerOrFile& either, const toml::node& node) {
   return set_number_or<Text>(either.member, either.range, node);
 }
 
+bool set(const NewestItems& newest, const toml::node& node) {
+  TestNewest value;
+  if (node.is_boolean()) {
+    value.items = node.as_boolean()->get() ? 1 : 0;
+  } else if (node.is_integer()) {
+    if (!set_integer(&value.items, {0, NewestItems::kMax}, node)) return false;
+  } else if (!set(Real{&value.share, {0, 1, false, true}}, node)) {
+    return false;
+  }
+  *newest.member = value;
+  return true;
+}
+
+bool set(const Time& time, const toml::node& node) {
+  std::ostringstream text;
+  if (node.is_date()) {
+    text << *node.as_date();
+  } else if (node.is_date_time()) {
+    text << *node.as_date_time();
+  } else if (node.is_integer()) {
+    text << node.as_integer()->get();
+  } else if (node.is_floating_point()) {
+    text << real_text(node.as_floating_point()->get());
+  } else {
+    return set(Text{time.member}, node);
+  }
+  *time.member = text.str();
+  return true;
+}
+
 bool set(const CountList& list, const toml::node& node) {
   const toml::array* array = node.as_array();
   if (array == nullptr) return false;

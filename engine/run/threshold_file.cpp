@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/file_bytes.h"
+#include "datasets/rows/file_bytes.h"
 #include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "engine/inference/thresholds.h"
-#include "engine/run/model.h"
+#include "engine/model/model.h"
 
 namespace slide {
 
