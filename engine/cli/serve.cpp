@@ -52,7 +52,8 @@ void add_serve(CLI::App& app, Action& action) {
   sub->footer(
       "POST /predict takes {\"text\": \"...\"}, {\"features\": {\"ID\": VALUE}}, {\"user\": \"NAME\"} of "
       "interactions,\n"
-      "or {\"inputs\": [...]}, and answers with the best labels; GET /health and GET /metrics (Prometheus) "
+      "or {\"inputs\": [...]}, and answers with the best labels; with --similar POST /similar takes "
+      "{\"item\": \"NAME\"}; GET /health and GET /metrics (Prometheus) "
       "tell how it goes. Prints the address when "
       "it\n"
       "is ready. SIGHUP loads MODEL again; Ctrl-C and SIGTERM answer what is under way and end with exit "
@@ -98,6 +99,8 @@ void add_serve(CLI::App& app, Action& action) {
   sub->add_option("--known", command->model.known,
                   "Interactions: what users have, to look them up; default: the model's training file")
       ->type_name("FILE");
+  sub->add_flag("--similar", command->model.similar,
+                "Also answer POST /similar: the labels, or items, most similar to given ones");
   add_inference(*sub, command->model.inference);
   add_threads(*sub, server.threads);
   sub->callback([command, &action] {

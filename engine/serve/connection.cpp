@@ -184,7 +184,7 @@ void Connection::request_read() {
     case Endpoint::kMetrics:
       return respond(host_.metrics_reply());
     default:
-      return host_.predict(shared_from_this(), std::move(parser_->get().body()));
+      return host_.predict(shared_from_this(), route_.endpoint, std::move(parser_->get().body()));
   }
 }
 

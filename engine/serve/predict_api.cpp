@@ -36,18 +36,6 @@ struct Ask {
   Inference inference;
 };
 
-Json parse(std::string_view body) {
-  if (nests_too_deep(body))
-    fail_input("the body is nested more than {} deep; send an object as {{\"text\": \"...\"}}", kMaxNesting);
-  try {
-    return Json::parse(body);
-  } catch (const Json::parse_error& error) {
-    fail_input("the body is no JSON (byte {}); send an object as {{\"text\": \"...\"}}", error.byte);
-  } catch (const Json::exception&) {  // a number out of range
-    fail_input("the body holds a number out of range; send numbers that fit a double");
-  }
-}
-
 // Parses a value that must be `first` or `second`; returns whether it is `second`.
 bool second_of(const Json& value, const char* key, std::string_view first, std::string_view second) {
   const std::string* word = value.get_ptr<const std::string*>();
@@ -61,12 +49,6 @@ Inference inference_of(const Json& value) {
   for (const Inference mode : {Inference::kAuto, Inference::kFull, Inference::kLsh})
     if (word != nullptr && *word == spelling(mode)) return mode;
   fail_input("inference must be \"auto\", \"full\" or \"lsh\"");
-}
-
-std::size_t count_of(const Json& value, const char* key, std::size_t most) {
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 || value.get<std::uint64_t>() > most)
-    fail_input("{} must be a whole number from 1 to {}", key, most);
-  return value.get<std::size_t>();
 }
 
 // Parses a key of the whole request; returns false for an unknown key.
@@ -279,7 +261,7 @@ std::string error_json(std::string_view message) {
 
 PredictAnswer answer_predict(std::string_view body, const ServedModel& model, std::size_t default_k,
                              HeldBytes* held) {
-  const Json request = parse(body);
+  const Json request = parse_request(body);
   ServedModel::Lease space(model);
   RequestSamples samples(model.model(), model.users(), *space);
   Ask ask{.k = default_k, .thresholds = {}, .inference = model.inference()};

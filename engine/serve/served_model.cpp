@@ -42,6 +42,11 @@ ServedModel::ServedModel(const Options& options)
   }
   if (!names_.warning().empty()) model_.notes.push_back(names_.warning());
   read_users(options.known, options.threads);
+  if (options.similar) {
+    similar_.emplace(Similar{SimilarRows(model_, SimilarOf::kLabels, options.threads),
+                             SimilarNames(model_, SimilarOf::kLabels)});
+    similar_->rows.round_rows(options.threads);
+  }
   load_seconds_ = seconds_since(begun_);
   loaded_at_ = std::chrono::system_clock::now();
 }

@@ -19,6 +19,7 @@
 #include "engine/model/model_file.h"
 #include "engine/run/known_users.h"
 #include "engine/run/label_names.h"
+#include "engine/run/similar.h"
 
 namespace slide::serve {
 
@@ -40,6 +41,7 @@ class ServedModel {
     std::string labels;                  // file with label names, or empty
     std::string known;                   // of interactions: log to look users up in; empty: the model's own
     std::optional<Inference> inference;  // none: eval.inference of the model
+    bool similar = false;                // whether POST /similar is answered
     int threads = 0;                     // for loading
   };
   // Loads the model; where requests may be answered by tables also builds these, and of interactions reads
@@ -51,6 +53,12 @@ class ServedModel {
   const LabelNames& names() const { return names_; }
   // What users have; nullptr where there is no log of it.
   const KnownUsers* users() const { return users_ ? &*users_ : nullptr; }
+  // What POST /similar is answered by; nullptr where it is not.
+  struct Similar {
+    SimilarRows rows;
+    SimilarNames names;
+  };
+  const Similar* similar() const { return similar_ ? &*similar_ : nullptr; }
   const std::string& path() const { return path_; }
   // Checksum of the file, eight hexadecimal digits.
   const std::string& fingerprint() const { return fingerprint_; }
@@ -94,6 +102,7 @@ class ServedModel {
   std::string fingerprint_;
   Inference inference_;
   std::optional<Predictor> full_, lsh_;
+  std::optional<Similar> similar_;
   double load_seconds_ = 0.0;
   std::chrono::system_clock::time_point loaded_at_;
   mutable std::mutex mutex_;

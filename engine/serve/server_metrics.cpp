@@ -12,7 +12,7 @@ namespace slide::serve {
 
 namespace {
 
-constexpr const char* kNames[] = {"/predict", "/", "/health", "/metrics", "other"};
+constexpr const char* kNames[] = {"/predict", "/similar", "/", "/health", "/metrics", "other"};
 
 const char* name_of(ServerMetrics::Endpoint endpoint) {
   return kNames[static_cast<std::size_t>(endpoint)];

@@ -15,7 +15,7 @@ namespace slide::serve {
 class ServerMetrics {
  public:
   // Endpoints that are counted separately.
-  enum class Endpoint { kPredict, kPage, kHealth, kMetrics, kOther };
+  enum class Endpoint { kPredict, kSimilar, kPage, kHealth, kMetrics, kOther };
 
   // Counts a request answered with status `code`, `seconds` after its last byte arrived.
   void add_request(Endpoint endpoint, unsigned code, double seconds);
