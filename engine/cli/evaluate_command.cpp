@@ -50,6 +50,7 @@ void take_training(const EvaluateCommand& command, Evaluation& evaluation) {
   if (!command.train.empty()) {
     const Dataset train = read_labels(command.train, evaluation.reading, evaluation.index);
     evaluation.training = train.label_frequencies();
+    evaluation.training_samples = train.size();
     evaluation.trained = true;
     const EvalConfig defaults;
     const PropensityConstants constants = command.measures.propensity.value_or(

@@ -54,7 +54,8 @@ struct Evaluation {
   LabelPairs pairs;
   std::vector<std::uint32_t> ks;
   std::vector<std::uint32_t> training;  // samples of each label; empty without --train
-  bool trained = false;                 // whether there is --train
+  std::size_t training_samples = 0;
+  bool trained = false;  // whether there is --train
   std::optional<Metrics> none;
   std::optional<Thresholds> thresholds;
   std::optional<Decisions> validation;  // at the thresholds, on the validation samples

@@ -184,10 +184,13 @@ Told tell_results(const EvaluateCommand& command, Evaluation& evaluation, const 
   Told told;
   told.json = {{"samples", evaluation.truth.size()}, {"labels", counts.labels()}};
   told.json.update(metrics.to_json());
-  told.json.update(coverage_json(counts));
+  const bool log = metrics.tells_first_hits() && evaluation.trained;
+  const Popularity popularity =
+      log ? Popularity{evaluation.training, evaluation.training_samples} : Popularity();
+  told.json.update(coverage_json(counts, popularity));
   told.text =
       fmt::format("{} samples, {} labels, of which samples carry {}\n{}", grouped(evaluation.truth.size()),
-                  grouped(counts.labels()), grouped(counts.carried()), table(metrics, counts));
+                  grouped(counts.labels()), grouped(counts.carried()), table(metrics, counts, popularity));
   tell_missing(evaluation, told);
   tell_groups(evaluation, metrics, told);
   tell_decisions(evaluation, results, told);

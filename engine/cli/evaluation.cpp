@@ -76,14 +76,16 @@ void add_measures(CLI::App& app, MeasureOptions& options, const char* ks) {
   app.add_flag("--json", options.json, "Print one JSON object");
 }
 
-std::string table(const Metrics& metrics, const LabelCounts& counts) {
+std::string table(const Metrics& metrics, const LabelCounts& counts, const Popularity& popularity) {
   std::vector<std::size_t> order(counts.ks().size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::sort(order, {}, [&](std::size_t i) { return counts.ks()[i]; });
   const bool psp = metrics.has_psp(), first_hits = metrics.tells_first_hits();
+  const bool novel = first_hits && popularity.samples > 0;
   std::string text =
-      fmt::format("{:>6} {:>8} {:>8}{} {:>8}{}{} {:>8}\n", "k", "P", "nDCG", psp ? "      PSP" : "", "recall",
-                  psp ? "   PSnDCG" : "", first_hits ? " hit rate      MRR" : "", "coverage");
+      fmt::format("{:>6} {:>8} {:>8}{} {:>8}{}{} {:>8}{}{}\n", "k", "P", "nDCG", psp ? "      PSP" : "",
+                  "recall", psp ? "   PSnDCG" : "", first_hits ? " hit rate      MRR" : "", "coverage",
+                  first_hits ? " catalogue" : "", novel ? "  novelty" : "");
   for (const std::size_t i : order) {
     const std::uint32_t k = counts.ks()[i];
     text += fmt::format("{:>6} {:>8.4f} {:>8.4f}", k, metrics.precision(k), metrics.ndcg(k));
@@ -91,17 +93,22 @@ std::string table(const Metrics& metrics, const LabelCounts& counts) {
     text += fmt::format(" {:>8.4f}", metrics.recall(k));
     if (psp) text += fmt::format(" {:>8.4f}", metrics.psndcg(k));
     if (first_hits) text += fmt::format(" {:>8.4f} {:>8.4f}", metrics.hit_rate(k), metrics.mrr(k));
-    text += fmt::format(" {:>8.4f}\n", counts.coverage(i));
+    text += fmt::format(" {:>8.4f}", counts.coverage(i));
+    if (first_hits) text += fmt::format(" {:>9.4f}", counts.catalogue(i));
+    if (novel) text += fmt::format(" {:>8.4f}", counts.novelty(i, popularity));
+    text += '\n';
   }
   return text;
 }
 
-Json coverage_json(const LabelCounts& counts) {
+Json coverage_json(const LabelCounts& counts, const Popularity& popularity) {
   Json json = Json::object();
   const std::vector<std::uint32_t>& ks = counts.ks();
   for (std::size_t i = 0; i < ks.size(); ++i) json[fmt::format("coverage_at_{}", ks[i])] = counts.coverage(i);
   for (std::size_t i = 0; i < ks.size(); ++i)
     json[fmt::format("catalogue_at_{}", ks[i])] = counts.catalogue(i);
+  for (std::size_t i = 0; popularity.samples > 0 && i < ks.size(); ++i)
+    json[fmt::format("novelty_at_{}", ks[i])] = counts.novelty(i, popularity);
   return json;
 }
 

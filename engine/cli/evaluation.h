@@ -40,10 +40,11 @@ std::vector<std::uint32_t> each_once(const std::vector<std::uint32_t>& ks);
 // default of --k.
 void add_measures(CLI::App& app, MeasureOptions& options, const char* ks);
 
-// One line for each k: P, nDCG, PSP (with propensities), recall, PSnDCG (with propensities), coverage.
-std::string table(const Metrics& metrics, const LabelCounts& counts);
-// {"coverage_at_1": .., "catalogue_at_1": ..}.
-Json coverage_json(const LabelCounts& counts);
+// One line for each k: P, nDCG, PSP (with propensities), recall, PSnDCG (with propensities), coverage; of
+// interactions also hit rate, MRR, the share of the catalogue and, where `popularity` is known, novelty.
+std::string table(const Metrics& metrics, const LabelCounts& counts, const Popularity& popularity = {});
+// {"coverage_at_1": .., "catalogue_at_1": .., "novelty_at_1": ..}, the last where `popularity` is known.
+Json coverage_json(const LabelCounts& counts, const Popularity& popularity = {});
 
 // One line per metric with its interval; {"p_at_1": [low, high], ..}.
 std::string interval_lines(const SampleRatios& ratios, std::span<const Interval> intervals);

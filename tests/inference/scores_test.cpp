@@ -118,7 +118,9 @@ TEST(LabelCounts, CountWhatBecameOfEachLabel) {
   EXPECT_EQ(counts.predicted(5, 1).hits, 0U);
   EXPECT_DOUBLE_EQ(counts.coverage(0), 1.0 / 3);
   EXPECT_DOUBLE_EQ(counts.catalogue(0), 3.0 / 8);
-  const LabelCounts few(ranking, truth, {1}, 1);  // labels beyond are ignored
+  const std::vector<std::uint32_t> frequencies = {4, 2, 1, 1, 1, 0};
+  EXPECT_DOUBLE_EQ(counts.novelty(0, {frequencies, 8}), (2.0 + 1.0 + 3.0) / 3);  // labels 1, 0, 5
+  const LabelCounts few(ranking, truth, {1}, 1);                                 // labels beyond are ignored
   EXPECT_EQ(few.carried(), 1U);
 }
 
