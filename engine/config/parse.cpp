@@ -477,4 +477,37 @@ Config parse_stored(std::string_view text, const std::string& origin, std::span<
   return config;
 }
 
+namespace {
+
+std::optional<std::string> plain_text(const toml::node& node) {
+  if (node.is_string()) return node.as_string()->get();
+  if (node.is_integer()) return std::to_string(node.as_integer()->get());
+  if (node.is_floating_point()) return fmt::format("{}", node.as_floating_point()->get());
+  if (node.is_boolean()) return node.as_boolean()->get() ? "true" : "false";
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<PlainKey> parse_plain(std::string_view text, const std::string& origin) {
+  const toml::table table = parse_text(text, origin);
+  std::vector<PlainKey> keys;
+  for (const auto& [key, node] : in_file_order(table)) {
+    PlainKey& plain = keys.emplace_back();
+    plain.key = key;
+    plain.line = static_cast<unsigned>(node->source().begin.line);
+    const auto take = [&](const toml::node& value) {
+      const std::optional<std::string> one = plain_text(value);
+      if (!one)
+        fail_at(fmt::format("{}:{}", origin, plain.line),
+                fmt::format("'{}' must be a text, a number, true or false, or a list of these", key));
+      plain.values.push_back(*one);
+    };
+    const toml::array* list = node->as_array();
+    if (list == nullptr) take(*node);
+    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) take((*list)[i]);
+  }
+  return keys;
+}
+
 }  // namespace slide::config

@@ -179,6 +179,8 @@ void Connection::request_read() {
   switch (route_.endpoint) {
     case Endpoint::kHealth:
       return respond(host_.health());
+    case Endpoint::kReady:
+      return respond(host_.ready());
     case Endpoint::kPage:
       return respond(page_reply());
     case Endpoint::kMetrics:

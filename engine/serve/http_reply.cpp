@@ -89,10 +89,11 @@ Route route_of(const http::request_header<>& request) {
   }
   if (path == "/") route.endpoint = Endpoint::kPage;
   if (path == "/health") route.endpoint = Endpoint::kHealth;
+  if (path == "/ready") route.endpoint = Endpoint::kReady;
   if (path == "/metrics") route.endpoint = Endpoint::kMetrics;
   if (route.endpoint == Endpoint::kOther) {
     route.refusal = failure(http::status::not_found,
-                            "there are POST /predict and /similar, and GET /, /health and /metrics");
+                            "there are POST /predict and /similar, and GET /, /health, /ready and /metrics");
   } else if (request.method() != http::verb::get && request.method() != http::verb::head) {
     route.refusal = failure(http::status::method_not_allowed, fmt::format("{} takes GET", path));
     route.refusal->allow = "GET, HEAD";

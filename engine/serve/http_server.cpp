@@ -108,6 +108,7 @@ class HttpServer::Core final : public ConnectionHost {
   bool logs() const override { return access_log_.has_value(); }
   void log(const Access& access) override { access_log_->write(access); }
   Reply health() const override;
+  Reply ready() const override;
   Reply metrics_reply() const override {
     return {http::status::ok, metrics_.text(*loader_->model(), waiting_),
             "text/plain; version=0.0.4; charset=utf-8"};
@@ -218,6 +219,16 @@ Reply HttpServer::Core::health() const {
                   spelling(served.inference()), uptime)};
 }
 
+// Whether a further request would be taken: a load balancer sends it elsewhere if not.
+Reply HttpServer::Core::ready() const {
+  const bool full = metrics_.in_flight >= options_.max_queue + static_cast<std::size_t>(threads_);
+  const bool held = waiting_.held() >= waiting_.limit();
+  const char* const status = stopping_ ? "stopping" : full ? "queue full" : held ? "memory full" : "ready";
+  const bool taken = !stopping_ && !full && !held;
+  return {taken ? http::status::ok : http::status::service_unavailable,
+          fmt::format("{{\"status\":\"{}\",\"model\":\"{}\"}}\n", status, loader_->model()->fingerprint())};
+}
+
 Reply HttpServer::Core::compute(const Job& job, Clock::time_point asked) {
   try {
     if (Clock::now() - asked > seconds_of(options_.timeout))
@@ -225,7 +236,7 @@ Reply HttpServer::Core::compute(const Job& job, Clock::time_point asked) {
     HeldBytes held(waiting_, kOwnAnswer);
     PredictAnswer answer = job.endpoint == ServerMetrics::Endpoint::kSimilar
                                ? answer_similar(job.body, *job.model, &held)
-                               : answer_predict(job.body, *job.model, options_.k, &held);
+                               : answer_predict(job.body, *job.model, options_.k, &held, &metrics_.answers);
     answer.text.add("\n");
     return {.body = std::move(answer.text), .rows = answer.rows, .held = std::move(held)};
   } catch (const NoRoom& full) {

@@ -97,14 +97,19 @@ class Answer {
       const double score = score_of(prediction.score);
       if (!reaches(score)) break;  // best first
       if (ask_.thresholds && !reaches_written(score, ask_.thresholds->of(prediction.label))) continue;
+      if (first && metrics_ != nullptr && !ask_.logit) metrics_->add_top_score(score);
       text_ += first ? "" : ",";
       first = false;
+      if (metrics_ != nullptr) model_.use(prediction.label);
       append_prediction(text_, prediction.label, name_of(prediction.label), score);
       if (ask_.explain > 0) add_reasons(prediction.label);
       if (text_.size() >= kPieceBytes) end_piece();
     }
+    if (first && metrics_ != nullptr) metrics_->add_empty();
     text_ += "]";
   }
+  // Counts what is answered from here on.
+  void count(AnswerMetrics* metrics) { metrics_ = metrics; }
   void add(std::string_view text) { text_ += text; }
   ReplyText take() {
     end_piece();
@@ -158,6 +163,7 @@ class Answer {
   Attribution& attribution_;
   HeldBytes* held_;
   std::size_t request_bytes_;
+  AnswerMetrics* metrics_ = nullptr;
   ReplyText whole_;
   std::string text_;  // the piece that is being made
 };
@@ -260,7 +266,7 @@ std::string error_json(std::string_view message) {
 }
 
 PredictAnswer answer_predict(std::string_view body, const ServedModel& model, std::size_t default_k,
-                             HeldBytes* held) {
+                             HeldBytes* held, AnswerMetrics* metrics) {
   const Json request = parse_request(body);
   ServedModel::Lease space(model);
   RequestSamples samples(model.model(), model.users(), *space);
@@ -282,6 +288,8 @@ PredictAnswer answer_predict(std::string_view body, const ServedModel& model, st
   const Predictor* predictor = model.predictor(inference);
   Predictor::Scratch& scratch = inference == Inference::kLsh ? (*space).lsh : (*space).full;
   Answer answer(model, ask, data, (*space).attribution, held, 2 * body.size() + kRequestBytes);
+  answer.count(metrics);
+  if (metrics != nullptr) metrics->add_unknown(samples.unknown() + samples.unknown_words());
   const auto call = [&](const Dataset& rows, const Predictor::Wanted& asked, const Predictor::Sink& sink) {
     predictor->predict(rows, asked, scratch, sink);
   };

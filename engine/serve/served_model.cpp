@@ -28,7 +28,9 @@ ServedModel::ServedModel(const Options& options)
       model_(load_regular(options.path)),
       names_(model_, options.labels),
       fingerprint_(fmt::format("{:08x}", model_.checksum)),
-      inference_(options.inference.value_or(model_.config.eval.inference)) {
+      inference_(options.inference.value_or(model_.config.eval.inference)),
+      used_(model_.network.labels()) {
+  if (options.threshold) model_.thresholds.emplace(*options.threshold);
   InferenceOptions wanted;
   wanted.candidates = model_.config.eval.candidates;
   wanted.threads = options.threads;
