@@ -95,7 +95,8 @@ RowPart RowStream::read_records(std::string_view lines) {
   std::size_t whole = open_.size();
   if (options_.format != DataFormat::kJsonl) {
     const std::size_t mark = table_ ? 0 : open_.size() - without_byte_order_mark(open_).size();
-    const char delimiter = options_.format == DataFormat::kCsv ? ',' : '\t';
+    const char delimiter =
+        table_ ? table_->delimiter() : delimiter_of(options_.format, open_, options_.columns.text);
     const bool has_names = table_.has_value() || has_head(open_);
     whole = has_names ? mark + whole_csv_records(std::string_view(open_).substr(mark), delimiter) : 0;
   }

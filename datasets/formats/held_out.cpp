@@ -24,11 +24,11 @@ void add_features(const SparseRow& features, DatasetArrays& rows) {
   rows.feature_offsets.push_back(rows.feature_ids.size());
 }
 
-void add_features_without(const SparseRow& features, std::uint32_t item, bool normalize,
+void add_features_without(const SparseRow& features, std::span<const std::uint32_t> items, bool normalize,
                           DatasetArrays& rows) {
   const std::size_t first = rows.feature_ids.size();
   for (std::size_t i = 0; i < features.ids.size(); ++i) {
-    if (features.ids[i] == item) continue;
+    if (std::ranges::binary_search(items, features.ids[i])) continue;
     rows.feature_ids.push_back(features.ids[i]);
     rows.feature_values.push_back(features.values[i]);
   }
@@ -60,26 +60,26 @@ Dataset held_out_samples(const Dataset& asked, const LogUsers& asked_users, cons
   return {std::move(rows), asked.feature_count(), asked.label_count()};
 }
 
-NewestApart newest_apart(const Dataset& log, const LogUsers& users, bool normalize) {
+HeldOutApart held_out_apart(const Dataset& log, const LogUsers& users, bool normalize, bool whole_users) {
   require_rows(log, users);
-  DatasetArrays rest, newest;
+  DatasetArrays rest, test;
   for (std::size_t i = 0; i < log.size(); ++i) {
-    const std::optional<std::uint32_t> last = users.newest(i);
-    if (log.labels(i).size() < 2 || !last) {
+    const std::span<const std::uint32_t> held = users.held_out(i);
+    if (held.empty() || (held.size() == log.labels(i).size() && !whole_users)) {
       add_features(log.features(i), rest);
       add_labels(log.labels(i), rest);
       continue;
     }
-    add_features_without(log.features(i), *last, normalize, rest);
+    add_features_without(log.features(i), held, normalize, rest);
     const std::size_t left = rest.feature_offsets.size() - 2;
     const auto ids = std::span(rest.feature_ids).subspan(rest.feature_offsets[left]);
     const auto values = std::span(rest.feature_values).subspan(rest.feature_offsets[left]);
     add_labels(ids, rest);
-    add_features({ids, values}, newest);
-    add_labels({&*last, 1}, newest);
+    add_features({ids, values}, test);
+    add_labels(held, test);
   }
   return {{std::move(rest), log.feature_count(), log.label_count()},
-          {std::move(newest), log.feature_count(), log.label_count()}};
+          {std::move(test), log.feature_count(), log.label_count()}};
 }
 
 }  // namespace slide

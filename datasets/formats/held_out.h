@@ -13,13 +13,13 @@ namespace slide {
 Dataset held_out_samples(const Dataset& asked, const LogUsers& asked_users, const Dataset& known,
                          const LogUsers& known_users);
 
-// Splits a log by time: the newest item of each user with at least two items becomes a label in `newest`,
-// with the other items as features; `rest` is the log without these newest items. With `normalize`, features
-// keep unit length.
-struct NewestApart {
+// Splits a log by LogUsers::held_out(): `test` has a sample for each user of such items, which are its
+// labels; the user's other items are its features. `rest` is the log without them. With `normalize`, features
+// keep unit length. Without `whole_users`, users who would be left without items stay in `rest` as they are.
+struct HeldOutApart {
   Dataset rest;
-  Dataset newest;
+  Dataset test;
 };
-NewestApart newest_apart(const Dataset& log, const LogUsers& users, bool normalize);
+HeldOutApart held_out_apart(const Dataset& log, const LogUsers& users, bool normalize, bool whole_users);
 
 }  // namespace slide

@@ -80,9 +80,10 @@ class LogRows {
         numbers_unknown_(options.unknown_labels != nullptr),
         normalize_(options.normalize),
         in_order_(options.log.in_order),
+        hold_out_(options.log.hold_out),
         sizes_(log.users().size()),
         unknown_(numbers_unknown_ ? log.users().size() : 0),
-        newest_(log.users().size(), kUnknown) {
+        held_out_(hold_out_.wanted() ? log.users().size() : 0) {
     if (options.log.rows_by_name) {
       order_ = by_name(log.users());
     } else {
@@ -127,9 +128,9 @@ class LogRows {
     });
   }
 
-  // The newest item of a user among those known to the model.
-  std::optional<std::uint32_t> newest(std::size_t user) const {
-    return newest_[user] == kUnknown ? std::nullopt : std::optional(newest_[user]);
+  // The items of a user to hold out, ascending.
+  std::vector<std::uint32_t> held_out(std::size_t user) const {
+    return hold_out_.wanted() ? held_out_[user] : std::vector<std::uint32_t>();
   }
 
  private:
@@ -139,10 +140,53 @@ class LogRows {
     for (std::size_t row = run * kRunUsers; row < end; ++row) use(order_[row]);
   }
 
+  // Of entries in their order in the log.
   bool is_newer(const Entry& entry, const Entry& than) const {
-    if (in_order_) return true;
+    if (in_order_) return &entry > &than;
     if (entry.time != than.time) return entry.time > than.time;
     return log_.items()[entry.item] > log_.items()[than.item];
+  }
+
+  bool is_later(const Entry& entry) const {
+    double from = *hold_out_.from;
+    for (std::size_t unit = time_unit_of(entry.time).value_or(0); unit > 0 && time_unit_of(from) == 0U;
+         --unit)
+      from *= 1000;
+    return entry.time >= from;
+  }
+
+  // Ascending; those that a user has from a time on, but not before.
+  std::vector<std::uint32_t> later_items(std::span<const Entry> entries) const {
+    std::vector<std::uint32_t> later, before;
+    for (const Entry& entry : entries) {
+      if (ids_[entry.item] < known_ids_) (is_later(entry) ? later : before).push_back(ids_[entry.item]);
+    }
+    std::ranges::sort(before);
+    std::erase_if(later, [&](std::uint32_t item) { return std::ranges::binary_search(before, item); });
+    return sorted_once(std::move(later));
+  }
+
+  // The newest items, ascending.
+  std::vector<std::uint32_t> newest_items(std::span<const Entry> entries) const {
+    std::vector<const Entry*> falling;
+    for (const Entry& entry : entries) {
+      if (ids_[entry.item] < known_ids_) falling.push_back(&entry);
+    }
+    std::ranges::sort(falling, [&](const Entry* a, const Entry* b) { return is_newer(*a, *b); });
+    std::vector<std::uint32_t> newest;
+    for (const Entry* entry : falling) {
+      if (std::ranges::find(newest, ids_[entry->item]) == newest.end()) newest.push_back(ids_[entry->item]);
+      if (hold_out_.share == 0 && newest.size() == hold_out_.newest) break;
+    }
+    if (hold_out_.share > 0)
+      newest.resize(static_cast<std::size_t>(hold_out_.share * static_cast<double>(newest.size())));
+    return sorted_once(std::move(newest));
+  }
+
+  static std::vector<std::uint32_t> sorted_once(std::vector<std::uint32_t> items) {
+    std::ranges::sort(items);
+    items.erase(std::unique(items.begin(), items.end()), items.end());
+    return items;
   }
 
   std::size_t labels_of(std::size_t user) const {
@@ -152,11 +196,7 @@ class LogRows {
   // The known items of a user, by ascending id, and behind them the unknown ones that have numbers.
   void make_row(std::size_t user, std::uint64_t& unknown) {
     const std::span<Entry> entries = log_.entries_to_order(user);
-    const Entry* last = nullptr;
-    for (const Entry& entry : entries) {
-      if (ids_[entry.item] < known_ids_ && (last == nullptr || is_newer(entry, *last))) last = &entry;
-    }
-    if (last != nullptr) newest_[user] = ids_[last->item];
+    if (hold_out_.wanted()) held_out_[user] = hold_out_.from ? later_items(entries) : newest_items(entries);
     std::size_t known = 0, unknown_from = entries.size();
     while (known < unknown_from) {
       const std::uint32_t id = ids_[entries[known].item];
@@ -182,10 +222,11 @@ class LogRows {
   std::uint32_t known_ids_;  // all that the model knows are below
   bool numbers_unknown_;
   bool normalize_, in_order_;
+  HoldOut hold_out_;
   std::vector<std::uint32_t> order_;
-  std::vector<std::size_t> sizes_;     // of rows, by user
-  std::vector<std::size_t> unknown_;   // items of the user behind these, where they have numbers
-  std::vector<std::uint32_t> newest_;  // by user, kUnknown where there is none
+  std::vector<std::size_t> sizes_;    // of rows, by user
+  std::vector<std::size_t> unknown_;  // items of the user behind these, where they have numbers
+  std::vector<std::vector<std::uint32_t>> held_out_;  // by user, where it is wanted
 };
 
 // What is told of this log to who reads another part of it.
@@ -196,9 +237,9 @@ KnownLog known_of(const InteractionLog& log) {
 
 }  // namespace
 
-void LogUsers::add(std::string_view user, std::optional<std::uint32_t> newest) {
+void LogUsers::add(std::string_view user, std::vector<std::uint32_t> held_out) {
   names_.add(user);
-  newest_.push_back(newest);
+  held_out_.push_back(std::move(held_out));
 }
 
 void LogUsers::finish() {
@@ -310,7 +351,7 @@ CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel
     sink.close(thread);
   });
   if (options.users != nullptr) {
-    for (const std::uint32_t user : rows.order()) options.users->add(log.users()[user], rows.newest(user));
+    for (const std::uint32_t user : rows.order()) options.users->add(log.users()[user], rows.held_out(user));
     options.users->set_log(known_of(log), options.log.in_order || log.layouts().has_times());
     options.users->set_times(all_times);
     options.users->finish();

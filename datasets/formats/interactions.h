@@ -35,8 +35,8 @@ class LogUsers {
   LogUsers(const LogUsers&) = delete;
   LogUsers& operator=(const LogUsers&) = delete;
 
-  // Appends a row: its user, and the user's newest item, by time and then by position in the log.
-  void add(std::string_view user, std::optional<std::uint32_t> newest);
+  // Appends a row: its user, and the items to hold out, ascending.
+  void add(std::string_view user, std::vector<std::uint32_t> held_out = {});
   // Call after the last add().
   void finish();
 
@@ -51,12 +51,14 @@ class LogUsers {
 
   std::size_t size() const { return names_.size(); }
   std::string_view name(std::size_t row) const { return names_[row]; }
-  std::optional<std::uint32_t> newest(std::size_t row) const { return newest_[row]; }
+  // Items by LogOptions::hold_out, ascending, among those that the model knows. Newer is by time and then by
+  // position in the log.
+  std::span<const std::uint32_t> held_out(std::size_t row) const { return held_out_[row]; }
   std::optional<std::size_t> row_of(std::string_view user) const;
 
  private:
   NameList names_;
-  std::vector<std::optional<std::uint32_t>> newest_;
+  std::vector<std::vector<std::uint32_t>> held_out_;
   std::unordered_map<std::string_view, std::uint32_t> rows_;
   KnownLog log_;
   LogTimes times_;

@@ -34,6 +34,17 @@ struct TableColumns {
 // Whether a line of a log of interactions is a user with its items, or a user and one item.
 enum class LogForm { kAuto, kLists, kPairs };
 
+// Which items of a user are held out (LogUsers::held_out()): the newest, by number or by share, rounded down;
+// or those that the user has from a time on and not before. A time in seconds, as that of a date, counts in
+// the unit of the log.
+struct HoldOut {
+  std::uint32_t newest = 0;
+  double share = 0;
+  std::optional<double> from{};
+  bool wanted() const { return newest > 0 || share > 0 || from; }
+  bool operator==(const HoldOut&) const = default;
+};
+
 // How a log of interactions is read (log_layout.h). Columns are names of the first line or numbers from 1;
 // empty: found by the names that public sets use, or by what the fields hold. kNoColumn: there is none.
 struct LogOptions {
@@ -42,6 +53,7 @@ struct LogOptions {
   LogForm form = LogForm::kAuto;
   std::string user{}, item{};  // either: lines are pairs
   std::string weight{}, time{};
+  HoldOut hold_out{};
   bool in_order = false;        // the later in the file is the newer, whatever the times
   bool rows_by_name = false;    // rows in the order of the users' names, else of their first lines
   std::size_t like_fields = 0;  // to predict for: pairs have so many fields, or two; 0: any number

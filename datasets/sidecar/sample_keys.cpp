@@ -203,6 +203,26 @@ std::vector<std::uint32_t> ranks_of_times(const KeyValues& times, const std::str
   return of_samples;
 }
 
+std::vector<bool> times_from(const KeyValues& times, const std::string& from, const std::string& data) {
+  std::vector<double> numbers = numbers_in(times, data);
+  const bool is_number = !numbers.empty();
+  if (!is_number) numbers = dates_in(times, data);
+  std::optional<double> limit = is_number ? time_in_field(from) : date_in_field(from);
+  if (!numbers.empty() && !limit)
+    fail_input("data.test_after = {} is no {}, as the times of {} are; write one as '{}'", shown_part(from),
+               is_number ? "number or date" : "date", data, shown_part(times.distinct.front()));
+  if (is_number) {
+    for (std::size_t unit = time_unit_of(numbers.front()).value_or(0); unit > 0 && time_unit_of(*limit) == 0U;
+         --unit)
+      *limit *= 1000;
+  }
+  std::vector<bool> of_samples;
+  of_samples.reserve(times.ids.size());
+  for (const std::uint32_t id : times.ids)
+    of_samples.push_back(numbers.empty() ? times.distinct[id] >= from : numbers[id] >= *limit);
+  return of_samples;
+}
+
 Dataset with_file_order(const Dataset& data) {
   SampleKeys keys = data.keys() != nullptr ? *data.keys() : SampleKeys();
   keys.times.resize(data.samples());

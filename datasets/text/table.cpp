@@ -82,10 +82,6 @@ std::size_t place_of(const std::vector<std::string>& names, const std::string& n
   return static_cast<std::size_t>(found - names.begin());
 }
 
-char delimiter_of(DataFormat format) {
-  return format == DataFormat::kCsv ? ',' : format == DataFormat::kTsv ? '\t' : '\0';
-}
-
 void append_text(std::string_view text, std::string& to) {
   if (text.empty()) return;
   if (!to.empty()) to += ' ';
@@ -131,9 +127,16 @@ std::optional<DataFormat> detect_table(std::string_view head, const TableColumns
   const std::string_view text = behind_blank_lines(head);
   if (begins_object(text)) return DataFormat::kJsonl;
   for (const DataFormat format : {DataFormat::kCsv, DataFormat::kTsv}) {
-    if (has_columns(text, delimiter_of(format), wanted)) return format;
+    if (has_columns(text, delimiter_of(format, head, columns.text), wanted)) return format;
   }
   return {};
+}
+
+char delimiter_of(DataFormat format, std::string_view head, const std::string& text_columns) {
+  if (format != DataFormat::kCsv) return format == DataFormat::kTsv ? '\t' : '\0';
+  const std::vector<std::string> wanted = names_in(text_columns);
+  const std::string_view text = behind_blank_lines(head);
+  return !has_columns(text, ',', wanted) && has_columns(text, ';', wanted) ? ';' : ',';
 }
 
 std::optional<DataFormat> table_format_of_name(std::string_view path) {
@@ -157,7 +160,8 @@ std::string columns_shown(std::string_view head) {
     names = json_columns(take_line(rest));
   } else {
     const std::string_view line = rest.substr(0, rest.find('\n'));
-    const char delimiter = line.find('\t') != std::string_view::npos ? '\t' : ',';
+    const bool has_semicolons = std::ranges::count(line, ';') > std::ranges::count(line, ',');
+    const char delimiter = line.find('\t') != std::string_view::npos ? '\t' : has_semicolons ? ';' : ',';
     try {
       names = field_names(take_csv_record(rest, delimiter), delimiter);
     } catch (const RowFault&) {
@@ -170,7 +174,9 @@ std::string columns_shown(std::string_view head) {
 
 Table::Table(std::string_view text, const std::string& origin, DataFormat format, const TableColumns& columns,
              Labels labels)
-    : columns_(columns), texts_(names_in(columns.text)), delimiter_(delimiter_of(format)) {
+    : columns_(columns),
+      texts_(names_in(columns.text)),
+      delimiter_(delimiter_of(format, text, columns.text)) {
   if (texts_.empty()) {
     const std::string shown = columns_shown(text);
     fail_input(

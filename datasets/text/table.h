@@ -1,5 +1,5 @@
-// Table with named columns: JSON Lines, or CSV or TSV with a header record (json_record.h, csv_record.h).
-// Some columns are texts, labels and weights of samples (TableColumns).
+// Table with named columns: JSON Lines, or CSV (with commas or semicolons) or TSV with a header record
+// (json_record.h, csv_record.h). Some columns are texts, labels and weights of samples (TableColumns).
 //
 // Immutable, safe from any thread with separate LabelledLine objects.
 #pragma once
@@ -19,6 +19,10 @@ namespace slide {
 
 // Format of a table that begins with `head` and has the text columns; nullopt where there is none.
 std::optional<DataFormat> detect_table(std::string_view head, const TableColumns& columns);
+
+// What separates the fields of a table that begins with `head`, whose text columns are named: of CSV a comma,
+// or where only semicolons make these columns, a semicolon; '\0' for JSON Lines.
+char delimiter_of(DataFormat format, std::string_view head, const std::string& text_columns);
 
 // Table format by file name, compressed or not: .csv, or .jsonl and .ndjson; nullopt otherwise.
 std::optional<DataFormat> table_format_of_name(std::string_view path);

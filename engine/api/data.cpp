@@ -173,7 +173,8 @@ Data Data::read(const std::string& path, const Config& config) {
     slide::Config chosen = Internals::of(config);
     chosen.data.train = expanded(checked_path(path));
     chosen.data.test.clear();
-    chosen.data.test_newest = false;
+    chosen.data.test_newest = {};
+    chosen.data.test_after.clear();
     const bool suited = chosen.data.kind == DataKind::kInteractions;
     if (!suited && is_interactions(chosen.data)) chosen = suited_to_interactions(chosen);
     RunData read = read_run_data(chosen, static_cast<int>(chosen.train.threads));

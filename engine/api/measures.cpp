@@ -8,7 +8,7 @@
 #include "engine/api/csr_input.h"
 #include "engine/api/internals.h"
 #include "engine/base/error.h"
-#include "engine/inference/f1.h"
+#include "engine/inference/curve.h"
 #include "engine/inference/metrics.h"
 #include "engine/inference/ranking.h"
 
@@ -66,7 +66,7 @@ BestThreshold best_threshold(const CsrMatrix& scores, const CsrMatrix& labels) {
     const CsrInput input = take_csr(scores, labels, nullptr, "scores");
     const Dataset both(input.storage, input.view, input.feature_count, input.label_count);
     const slide::BestThreshold best = slide::best_threshold(both, both);
-    return BestThreshold{best.threshold, best.f1_micro};
+    return BestThreshold{best.threshold, best.rates.f1};
   });
 }
 

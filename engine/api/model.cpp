@@ -1,6 +1,7 @@
 #include <slide/model.h>
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <span>
 
@@ -8,6 +9,7 @@
 #include "engine/api/internals.h"
 #include "engine/base/parallel.h"
 #include "engine/inference/candidate_scorer.h"
+#include "engine/inference/decisions.h"
 #include "engine/inference/inference.h"
 #include "engine/inference/reaching.h"
 #include "engine/model/model_input.h"
@@ -26,6 +28,10 @@ InferenceOptions options_of(const EvalConfig& config, Inference wanted, int thre
   options.candidates = config.candidates;
   options.threads = threads;
   return options;
+}
+
+bool reaches_as_float(double score, double threshold) {
+  return reaches_float(static_cast<float>(score), threshold);
 }
 
 const TextModel& text_of(const slide::Model& model) {
@@ -59,7 +65,7 @@ void Model::save(const std::string& path, bool force) const {
     const slide::Model& model = impl_->model;
     const OptimizerState* optimizer = model.optimizer ? &*model.optimizer : nullptr;
     save_model(path, {model.config, model.shape, model.trained(), optimizer, model.steps, model.text.get(),
-                      model.idle, model.form});
+                      model.idle, model.form, nullptr, model.thresholds ? &*model.thresholds : nullptr});
   });
 }
 
@@ -77,6 +83,10 @@ std::uint64_t Model::steps() const {
 }
 Config Model::config() const {
   return guarded([&] { return Internals::make<Config>({impl_->model.config}); });
+}
+std::optional<double> Model::threshold() const {
+  const std::optional<Thresholds>& thresholds = impl_->model.thresholds;
+  return thresholds ? std::optional(thresholds->all()) : std::nullopt;
 }
 bool Model::is_text() const {
   return impl_->model.text != nullptr;
@@ -99,6 +109,9 @@ struct Predictor::Impl {
   void predict(const Dataset& rows, const slide::Predictor::Sink& sink) const;
   void predict(const Dataset& rows, const slide::Predictor::Wanted& wanted,
                const slide::Predictor::Sink& sink) const;
+  using ReachesThreshold = bool (*)(double score, double threshold);
+  Predictions predict_reaching(const Dataset& rows, const Thresholds& thresholds,
+                               ReachesThreshold reaches) const;
   float score_of(float score) const {
     const bool as_probability = options.scores == Scores::kProbability;
     return as_probability ? float(probability_of(model->model.config.loss.kind, score)) : score;
@@ -184,29 +197,47 @@ void Predictor::predict(const Data& data, std::uint32_t* labels, float* scores) 
   });
 }
 
+Predictions Predictor::Impl::predict_reaching(const Dataset& rows, const Thresholds& thresholds,
+                                              ReachesThreshold reaches) const {
+  std::vector<std::vector<Prediction>> found(rows.size());
+  slide::predict_reaching(
+      rows, predictor->wanted(), {model->model.trained().network.labels(), 0},
+      [&](float score) { return reaches(score_of(score), thresholds.least()); },
+      [&](const Dataset& some, const auto& wanted, const auto& sink) { predict(some, wanted, sink); },
+      [&](std::size_t sample, auto best) {
+        std::ranges::copy_if(best, std::back_inserter(found[sample]), [&](const Prediction& one) {
+          return reaches(score_of(one.score), thresholds.of(one.label));
+        });
+      });
+  Predictions all;
+  for (const auto& best : found) all.k = std::max(all.k, best.size());
+  all.labels.resize(rows.size() * all.k, kNoLabel);
+  all.scores.resize(rows.size() * all.k, 0.0F);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    for (std::size_t r = 0; r < found[i].size(); ++r) {
+      all.labels[i * all.k + r] = found[i][r].label;
+      all.scores[i * all.k + r] = score_of(found[i][r].score);
+    }
+  }
+  return all;
+}
+
 Predictions Predictor::predict_reaching(const Data& data, float threshold) const {
   return guarded([&] {
+    const Dataset rows = scaled_rows(Internals::of(data), impl_->model->model.config.data);
+    return impl_->predict_reaching(rows, Thresholds(threshold), reaches_as_float);
+  });
+}
+
+Predictions Predictor::predict_reaching(const Data& data) const {
+  return guarded([&] {
     const slide::Model& model = impl_->model->model;
-    const Dataset rows = scaled_rows(Internals::of(data), model.config.data);
-    std::vector<std::vector<Prediction>> found(rows.size());
-    slide::predict_reaching(
-        rows, impl_->predictor->wanted(), {model.trained().network.labels(), 0},
-        [&](float score) { return impl_->score_of(score) >= threshold; },
-        [&](const Dataset& some, const auto& wanted, const auto& sink) {
-          impl_->predict(some, wanted, sink);
-        },
-        [&](std::size_t sample, auto best) { found[sample].assign(best.begin(), best.end()); });
-    Predictions all;
-    for (const auto& best : found) all.k = std::max(all.k, best.size());
-    all.labels.resize(rows.size() * all.k, kNoLabel);
-    all.scores.resize(rows.size() * all.k, 0.0F);
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      for (std::size_t r = 0; r < found[i].size(); ++r) {
-        all.labels[i * all.k + r] = found[i][r].label;
-        all.scores[i * all.k + r] = impl_->score_of(found[i][r].score);
-      }
-    }
-    return all;
+    if (!model.thresholds)
+      fail_input("the model has no thresholds; store them by slide convert --threshold, or give one");
+    if (impl_->options.scores != Scores::kProbability)
+      fail_input("the thresholds of the model are those of probabilities; ask for these, or give one");
+    return impl_->predict_reaching(scaled_rows(Internals::of(data), model.config.data), *model.thresholds,
+                                   reaches_written);
   });
 }
 

@@ -44,9 +44,11 @@ std::vector<Related> Model::nearest_labels(std::uint32_t label, std::size_t coun
 std::shared_ptr<const SimilarRows> Model::Impl::similar(bool features, int threads) const {
   const std::lock_guard lock(similar_mutex);
   std::shared_ptr<const SimilarRows>& rows = similar_rows[features ? 1 : 0];
-  if (rows == nullptr)
-    rows = std::make_shared<const SimilarRows>(model, features ? SimilarOf::kFeatures : SimilarOf::kLabels,
-                                               threads);
+  if (rows != nullptr) return rows;
+  const auto made =
+      std::make_shared<SimilarRows>(model, features ? SimilarOf::kFeatures : SimilarOf::kLabels, threads);
+  made->round_rows(threads);
+  rows = made;
   return rows;
 }
 
@@ -61,7 +63,7 @@ std::vector<std::vector<Related>> Model::similar(const std::vector<std::uint32_t
     }
     const auto rows = impl_->similar(options.features, options.threads);
     std::vector<std::vector<Related>> all;
-    for (const auto& found : rows->nearest(ids, count, options.threads)) all.push_back(told(found));
+    for (const auto& found : rows->search(ids, count, options.threads)) all.push_back(told(found));
     return all;
   });
 }

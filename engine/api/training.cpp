@@ -79,6 +79,7 @@ Model keep(const slide::Config& config, Trainer&& trainer, std::shared_ptr<const
                           .neighbours = std::move(trained.neighbours),
                           .text = std::move(text),
                           .idle = std::move(idle),
+                          .thresholds = {},
                           .checksum = 0,
                           .bytes = {},
                           .notes = {}});

@@ -20,6 +20,7 @@
 #include "engine/cli/commands.h"
 #include "engine/cli/fatal_signals.h"
 #include "engine/cli/help_format.h"
+#include "engine/cli/settings_file.h"
 #include "engine/cli/spare_memory.h"
 #include "engine/cli/text.h"
 #include "engine/cli/usage.h"
@@ -128,6 +129,7 @@ int parse_and_execute(int argc, char** argv) {
   }
   try {
     std::vector<std::string> words = arguments_of(argc, argv);
+    read_settings(words, app);
     std::ranges::reverse(words);  // in the order that CLI11 expects
     app.parse(std::move(words));
     refuse_options_as_values(*app.get_subcommands().front());
@@ -135,6 +137,8 @@ int parse_and_execute(int argc, char** argv) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
     return fail_together(kExitBadInput, usage_fault(app, error));
+  } catch (const InputError& error) {  // of a file of settings
+    return fail_together(kExitBadInput, error.what());
   }
   const std::string name = app.get_subcommands().front()->get_name();
   const bool alone = launched_processes() == 1 || std::ranges::count(kTogether, name) > 0;

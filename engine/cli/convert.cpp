@@ -96,7 +96,7 @@ void add_convert(CLI::App& app, Action& action) {
       "features,\n"
       "X....npz, with the labels in Y....npz, or as FEATURES.npz,LABELS.npz.\n"
       "A model, or the folder of a run, becomes a smaller model file: say --drop-optimizer, --weights or "
-      "--prune.");
+      "--prune;\nwith --threshold it also keeps the threshold of its predictions.");
   const auto command = std::make_shared<ConvertCommand>();
   ConvertOptions* options = &command->options;
   sub->add_option("IN", options->in,

@@ -108,15 +108,21 @@ void add_quantize(CLI::App& app, QuantizeCommand& command) {
          "--prune", [&command](const std::string& text) { command.options.pruning = pruning_of(text); },
          "Model: drop weights of the wide path below X in size, as 0.01, or the smallest share, as 30%")
       ->type_name("X|N%");
+  app.add_option(
+         "--threshold", command.options.threshold,
+         "Model: store the threshold that predictions use without further options, a number or a file of "
+         "slide evaluate --save-thresholds")
+      ->type_name("SCORE|FILE");
   app.add_option("--test", command.options.test, "Model: measure it before and after on this file")
       ->type_name("FILE");
 }
 
 void run_quantize(const QuantizeCommand& command, bool json) {
   const QuantizeOptions& options = command.options;
-  if (!command.drop_optimizer && !options.form && !options.pruning) {
+  if (!command.drop_optimizer && !options.form && !options.pruning && options.threshold.empty()) {
     fail_input(
-        "{}: this is a model; say how it gets smaller: --drop-optimizer, --weights bf16|int8, --prune X",
+        "{}: this is a model; say how it changes: --drop-optimizer, --weights bf16|int8, --prune X, "
+        "--threshold T",
         options.model);
   }
   const QuantizeResult result = quantize_model(options);

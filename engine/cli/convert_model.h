@@ -9,12 +9,15 @@
 
 namespace slide::cli {
 
-// --drop-optimizer, --weights, --prune and --test.
+// --drop-optimizer, --weights, --prune, --threshold and --test.
 struct QuantizeCommand {
   QuantizeOptions options;
   bool drop_optimizer = false;
 
-  bool any() const { return drop_optimizer || options.form || options.pruning || !options.test.empty(); }
+  bool any() const {
+    return drop_optimizer || options.form || options.pruning || !options.threshold.empty() ||
+           !options.test.empty();
+  }
 };
 void add_quantize(CLI::App& app, QuantizeCommand& command);
 

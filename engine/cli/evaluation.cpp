@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::uint32_t kMaxRounds = 1000000;
 
-double share(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
 // The name without characters that would end its column or line.
 std::string one_column(std::string_view name) {
   std::string text(name);
@@ -25,11 +21,19 @@ std::string one_column(std::string_view name) {
   return text;
 }
 
-std::string head_of(const LabelCounts& counts, bool names, bool training) {
-  std::string head = fmt::format("label{}{}\tpositives", names ? "\tname" : "", training ? "\ttraining" : "");
-  for (const std::uint32_t k : counts.ks())
+std::string head_of(const LabelTable& table) {
+  std::string head = fmt::format("label{}{}\tpositives", table.name ? "\tname" : "",
+                                 table.training.empty() ? "" : "\ttraining");
+  for (const std::uint32_t k : table.counts.ks())
     head += fmt::format("\tpredicted_at_{0}\thits_at_{0}\tprecision_at_{0}\trecall_at_{0}\tf1_at_{0}", k);
+  if (table.thresholds != nullptr) head += "\tthreshold\tpredicted\thits\tprecision\trecall\tf1";
   return head;
+}
+
+void add_counts(const DecisionCounts& counts, std::string& line) {
+  const Rates rates = counts.rates();
+  line += fmt::format("\t{}\t{}\t{:.6g}\t{:.6g}\t{:.6g}", counts.predicted, counts.hits, rates.precision,
+                      rates.recall, rates.f1);
 }
 
 }  // namespace
@@ -72,14 +76,16 @@ void add_measures(CLI::App& app, MeasureOptions& options, const char* ks) {
   app.add_flag("--json", options.json, "Print one JSON object");
 }
 
-std::string table(const Metrics& metrics, const LabelCounts& counts) {
+std::string table(const Metrics& metrics, const LabelCounts& counts, const Popularity& popularity) {
   std::vector<std::size_t> order(counts.ks().size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::sort(order, {}, [&](std::size_t i) { return counts.ks()[i]; });
   const bool psp = metrics.has_psp(), first_hits = metrics.tells_first_hits();
+  const bool novel = first_hits && popularity.samples > 0;
   std::string text =
-      fmt::format("{:>6} {:>8} {:>8}{} {:>8}{}{} {:>8}\n", "k", "P", "nDCG", psp ? "      PSP" : "", "recall",
-                  psp ? "   PSnDCG" : "", first_hits ? " hit rate      MRR" : "", "coverage");
+      fmt::format("{:>6} {:>8} {:>8}{} {:>8}{}{} {:>8}{}{}\n", "k", "P", "nDCG", psp ? "      PSP" : "",
+                  "recall", psp ? "   PSnDCG" : "", first_hits ? " hit rate      MRR" : "", "coverage",
+                  first_hits ? " catalogue" : "", novel ? "  novelty" : "");
   for (const std::size_t i : order) {
     const std::uint32_t k = counts.ks()[i];
     text += fmt::format("{:>6} {:>8.4f} {:>8.4f}", k, metrics.precision(k), metrics.ndcg(k));
@@ -87,17 +93,22 @@ std::string table(const Metrics& metrics, const LabelCounts& counts) {
     text += fmt::format(" {:>8.4f}", metrics.recall(k));
     if (psp) text += fmt::format(" {:>8.4f}", metrics.psndcg(k));
     if (first_hits) text += fmt::format(" {:>8.4f} {:>8.4f}", metrics.hit_rate(k), metrics.mrr(k));
-    text += fmt::format(" {:>8.4f}\n", counts.coverage(i));
+    text += fmt::format(" {:>8.4f}", counts.coverage(i));
+    if (first_hits) text += fmt::format(" {:>9.4f}", counts.catalogue(i));
+    if (novel) text += fmt::format(" {:>8.4f}", counts.novelty(i, popularity));
+    text += '\n';
   }
   return text;
 }
 
-Json coverage_json(const LabelCounts& counts) {
+Json coverage_json(const LabelCounts& counts, const Popularity& popularity) {
   Json json = Json::object();
   const std::vector<std::uint32_t>& ks = counts.ks();
   for (std::size_t i = 0; i < ks.size(); ++i) json[fmt::format("coverage_at_{}", ks[i])] = counts.coverage(i);
   for (std::size_t i = 0; i < ks.size(); ++i)
     json[fmt::format("catalogue_at_{}", ks[i])] = counts.catalogue(i);
+  for (std::size_t i = 0; popularity.samples > 0 && i < ks.size(); ++i)
+    json[fmt::format("novelty_at_{}", ks[i])] = counts.novelty(i, popularity);
   return json;
 }
 
@@ -117,23 +128,26 @@ Json interval_json(const SampleRatios& ratios, std::span<const Interval> interva
   return json;
 }
 
-void write_label_table(const std::string& path, const LabelCounts& counts, const NameOf& name,
-                       std::span<const std::uint32_t> training) {
+void write_label_table(const std::string& path, const LabelTable& table) {
   LineFile file(path);
-  file.text() += head_of(counts, name != nullptr, !training.empty());
+  file.text() += head_of(table);
   file.end_line();
+  const LabelCounts& counts = table.counts;
   for (std::uint32_t label = 0; label < counts.labels(); ++label) {
     std::string& line = file.text();
-    const std::uint32_t positives = counts.positives(label);
     line += std::to_string(label);
-    if (name) line += '\t' + one_column(name(label));
-    if (!training.empty()) line += fmt::format("\t{}", label < training.size() ? training[label] : 0);
-    line += fmt::format("\t{}", positives);
+    if (table.name) line += '\t' + one_column(table.name(label));
+    if (!table.training.empty())
+      line += fmt::format("\t{}", label < table.training.size() ? table.training[label] : 0);
+    line += fmt::format("\t{}", counts.positives(label));
     for (std::size_t i = 0; i < counts.ks().size(); ++i) {
       const LabelCounts::Predicted& found = counts.predicted(label, i);
-      line += fmt::format("\t{}\t{}\t{:.6g}\t{:.6g}\t{:.6g}", found.all, found.hits,
-                          share(found.hits, found.all), share(found.hits, positives),
-                          2 * share(found.hits, std::uint64_t{found.all} + positives));
+      add_counts({found.all, found.hits, counts.positives(label)}, line);
+    }
+    if (table.thresholds != nullptr) {
+      line += fmt::format("\t{}", table.thresholds->of(label));
+      const std::vector<DecisionCounts>& found = table.at_thresholds->labels;
+      add_counts(label < found.size() ? found[label] : DecisionCounts(), line);
     }
     file.end_line();
   }

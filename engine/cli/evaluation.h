@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/inference/decisions.h"
 #include "engine/inference/label_counts.h"
 #include "engine/inference/metrics.h"
 #include "engine/inference/resampling.h"
@@ -39,19 +40,27 @@ std::vector<std::uint32_t> each_once(const std::vector<std::uint32_t>& ks);
 // default of --k.
 void add_measures(CLI::App& app, MeasureOptions& options, const char* ks);
 
-// One line for each k: P, nDCG, PSP (with propensities), recall, PSnDCG (with propensities), coverage.
-std::string table(const Metrics& metrics, const LabelCounts& counts);
-// {"coverage_at_1": .., "catalogue_at_1": ..}.
-Json coverage_json(const LabelCounts& counts);
+// One line for each k: P, nDCG, PSP (with propensities), recall, PSnDCG (with propensities), coverage; of
+// interactions also hit rate, MRR, the share of the catalogue and, where `popularity` is known, novelty.
+std::string table(const Metrics& metrics, const LabelCounts& counts, const Popularity& popularity = {});
+// {"coverage_at_1": .., "catalogue_at_1": .., "novelty_at_1": ..}, the last where `popularity` is known.
+Json coverage_json(const LabelCounts& counts, const Popularity& popularity = {});
 
 // One line per metric with its interval; {"p_at_1": [low, high], ..}.
 std::string interval_lines(const SampleRatios& ratios, std::span<const Interval> intervals);
 Json interval_json(const SampleRatios& ratios, std::span<const Interval> intervals);
 
-// Writes a tab-separated table of counts per label. `name`: returns a label's name, or empty where labels
-// have none; `training`: training samples per label, or empty. Throws Error where the file cannot be written.
+// What a table of labels has of each.
 using NameOf = std::function<std::string_view(std::uint32_t)>;
-void write_label_table(const std::string& path, const LabelCounts& counts, const NameOf& name,
-                       std::span<const std::uint32_t> training);
+struct LabelTable {
+  const LabelCounts& counts;
+  NameOf name;                                   // returns a label's name; null where labels have none
+  std::span<const std::uint32_t> training = {};  // training samples per label, or empty
+  // Thresholds, and what labels at them are; both or neither.
+  const Thresholds* thresholds = nullptr;
+  const Decisions* at_thresholds = nullptr;
+};
+// Writes it, separated by tabs. Throws Error where the file cannot be written.
+void write_label_table(const std::string& path, const LabelTable& table);
 
 }  // namespace slide::cli

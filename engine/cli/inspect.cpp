@@ -207,6 +207,10 @@ void print_model(const Model& model, const std::string& path) {
     print("neighbours         {} of {} samples have {:.0f}% of the vote\n", model.config.neighbours.count,
           grouped(neighbours->samples()), 100.0 * model.config.neighbours.share);
   }
+  if (model.thresholds) {
+    print("threshold          {:.6g}, {} labels have their own\n", model.thresholds->all(),
+          grouped(model.thresholds->own().size()));
+  }
   print("optimizer state    {} in the file\n", model.has_optimizer_state ? "is" : "is not");
   const ModelBytes& bytes = model.bytes;
   print("file               {}: weights {}, wide path {}, optimizer {}, neighbours {}, text {}\n",

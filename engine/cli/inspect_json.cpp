@@ -66,10 +66,16 @@ Json json_of(const Model& model, const std::string& path) {
                {"idf_power", model.config.data.idf_power},
                {"text", nullptr},
                {"neighbours", nullptr},
+               {"threshold", nullptr},
+               {"label_thresholds", 0},
                {"optimizer_state", model.has_optimizer_state},
                {"form", form_name(model.form)},
                {"file", json_of(model.bytes)}};
   if (model.text != nullptr) json["text"] = name_of_form(model.text->form());
+  if (model.thresholds) {
+    json["threshold"] = model.thresholds->all();
+    json["label_thresholds"] = model.thresholds->own().size();
+  }
   if (model.neighbours) {
     json["neighbours"] = {{"count", model.config.neighbours.count},
                           {"samples", model.neighbours->samples()},

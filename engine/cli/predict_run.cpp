@@ -26,6 +26,7 @@
 #include "engine/cli/score_table.h"
 #include "engine/cli/text.h"
 #include "engine/cli/warnings.h"
+#include "engine/inference/decisions.h"
 #include "engine/inference/inference.h"
 #include "engine/inference/reaching.h"
 #include "engine/model/model_file.h"
@@ -69,11 +70,12 @@ class Answers {
       : loss_(model.config.loss.kind),
         names_(model, command.labels),
         command_(command),
+        thresholds_(command.thresholds(model)),
         threads_(threads),
         labels_(model.network.labels()),
         out_(command.text_out) {
     const bool log_softmax = !command.logits() && is_normalised(loss_);
-    const std::size_t k = command.reaching() ? labels_ : command.wanted();
+    const std::size_t k = reaching() ? labels_ : command.wanted();
     if (cluster.size() > 1) {
       shared_ = make_shared_predictor(model, cluster, threads_, k, log_softmax, by_row);
     } else {
@@ -94,8 +96,8 @@ class Answers {
     users_ = users;
     // Whole blocks for any k: the grouping of a file's samples affects the last bits of scores.
     const auto threads = static_cast<std::size_t>(threads_);
-    const std::size_t labels = command_.reaching() ? labels_ : command_.wanted();
-    const std::size_t most = command_.reaching() ? kReachingAtOnce : kLabelsAtOnce;
+    const std::size_t labels = reaching() ? labels_ : command_.wanted();
+    const std::size_t most = reaching() ? kReachingAtOnce : kLabelsAtOnce;
     const std::size_t blocks = std::max(most / (PredictionBatch::kLanes * labels), threads);
     const std::size_t count = std::min(blocks * PredictionBatch::kLanes, kSamplesAtOnce);
     bad_ = bad;
@@ -104,6 +106,14 @@ class Answers {
   }
 
  private:
+  // Whether all labels that reach their thresholds are answered, however many.
+  bool reaching() const { return thresholds_ && !command_.k; }
+  // Whether a score reaches a threshold as it is written.
+  bool reaches(double score, double threshold) const {
+    if (!command_.out.empty()) return reaches_float(static_cast<float>(score), threshold);
+    return reaches_written(score, threshold);
+  }
+
   static constexpr std::size_t kAtOnce = 128;  // labels whose scores are converted together
 
   void print_part(const Dataset& part) {
@@ -116,7 +126,7 @@ class Answers {
     };
     if (shared_) {
       shared_->predict(part, take_next);
-    } else if (part.size() <= kFewSamples && !command_.reaching()) {  // results arrive in order
+    } else if (part.size() <= kFewSamples && !reaching()) {  // results arrive in order
       predict(part, take_next);
     } else {
       if (lines_.size() < part.size()) lines_.resize(part.size());
@@ -148,10 +158,10 @@ class Answers {
       predictor_->predict(rows, wanted, threads_scratch_, take);
     };
     const Predictor::Wanted wanted = {command_.wanted(), predictor_->options().log_softmax};
-    if (!command_.reaching()) return call(part, wanted, sink);
+    if (!reaching()) return call(part, wanted, sink);
     predict_reaching(
-        part, wanted, {labels_, 0}, [&](float score) { return command_.reaches(written(score)); }, call,
-        sink);
+        part, wanted, {labels_, 0},
+        [&](float score) { return reaches(written(score), thresholds_->least()); }, call, sink);
   }
 
   // What is printed of one score of the network.
@@ -187,7 +197,8 @@ class Answers {
       const auto some = best.subspan(first, std::min(kAtOnce, best.size() - first));
       take_scores(some, scores.data());
       for (std::size_t i = 0; i < some.size(); ++i) {
-        if (!command_.reaches(scores[i])) return;
+        if (thresholds_ && !reaches(scores[i], thresholds_->least())) return;
+        if (thresholds_ && !reaches(scores[i], thresholds_->of(some[i].label))) continue;
         take(some[i].label, scores[i]);
       }
     }
@@ -247,6 +258,7 @@ class Answers {
   const LossKind loss_;
   const LabelNames names_;
   const PredictCommand& command_;
+  const std::optional<Thresholds> thresholds_;
   const int threads_;
   const std::size_t labels_;  // of the model
   std::optional<Predictor> predictor_;
@@ -299,10 +311,9 @@ std::string data_of(const PredictCommand& command, const Model& model) {
 
 }  // namespace
 
-bool PredictCommand::reaches(double score) const {
-  if (!threshold) return true;
-  if (!out.empty()) return static_cast<float>(score) >= static_cast<float>(*threshold);
-  return reaches_written(score, *threshold);
+std::optional<Thresholds> PredictCommand::thresholds(const Model& of) const {
+  if (threshold) return Thresholds(*threshold);
+  return k || logits() ? std::nullopt : of.thresholds;
 }
 
 void run_predict(const PredictCommand& command, Cluster& cluster) {

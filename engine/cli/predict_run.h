@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/cluster/cluster.h"
+#include "engine/inference/thresholds.h"
 #include "engine/run/model_use.h"
 
 namespace slide::cli {
@@ -30,10 +31,9 @@ struct PredictCommand {
   bool pin = false;
   std::uint32_t wanted() const { return k.value_or(kDefaultK); }
   bool logits() const { return scores == "logit"; }
-  // Whether all labels that reach the threshold are answered, however many.
-  bool reaching() const { return threshold && !k; }
-  // Whether a score reaches the threshold as it is written.
-  bool reaches(double score) const;
+  // Labels with lower scores are omitted: those of --threshold, or without --k and for probabilities those
+  // of the model; or none.
+  std::optional<Thresholds> thresholds(const Model& of) const;
 };
 
 // Predicts the samples of the command and prints a line for each, in order. Collective.

@@ -6,9 +6,11 @@
 
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
+#include "engine/cli/settings_file.h"
 #include "engine/cli/spare_memory.h"
 #include "engine/cli/text.h"
 #include "engine/model/output_files.h"
+#include "engine/serve/access_log.h"
 #include "engine/serve/http_server.h"
 #include "engine/serve/predict_api.h"
 
@@ -23,6 +25,7 @@ constexpr double kMaxSeconds = 86400;
 struct ServeCommand {
   serve::ServedModel::Options model;
   serve::ServerOptions server;
+  bool json_logs = false;
 };
 
 void run_serve(const ServeCommand& command) {
@@ -32,15 +35,17 @@ void run_serve(const ServeCommand& command) {
                 std::array{command.model.path, command.model.labels, command.model.known});
   const auto load = [&] {
     auto model = std::make_shared<const serve::ServedModel>(command.model);
-    tell(model->model().notes);
+    for (const std::string& note : model->model().notes)
+      command.json_logs ? print_error(serve::log_line("note", note)) : tell({note});
     return model;
   };
-  const auto log = [](std::string_view line) {
+  const auto log = [&](std::string_view line) {
     hold_spare_memory();  // memory may be available again
-    complain(line);
+    command.json_logs ? print_error(serve::log_line("warning", line)) : complain(line);
   };
   serve::HttpServer server(command.server, load, log);
-  print("listening on {}\n", server.url());
+  command.json_logs ? print_text(serve::log_line("listening", server.url()))
+                    : print("listening on {}\n", server.url());
   server.run();
   if (server.loading()) std::_Exit(0);  // a stop does not wait for a model
 }
@@ -52,7 +57,8 @@ void add_serve(CLI::App& app, Action& action) {
   sub->footer(
       "POST /predict takes {\"text\": \"...\"}, {\"features\": {\"ID\": VALUE}}, {\"user\": \"NAME\"} of "
       "interactions,\n"
-      "or {\"inputs\": [...]}, and answers with the best labels; GET /health and GET /metrics (Prometheus) "
+      "or {\"inputs\": [...]}, and answers with the best labels; with --similar POST /similar takes "
+      "{\"item\": \"NAME\"}; GET /health and GET /metrics (Prometheus) "
       "tell how it goes. Prints the address when "
       "it\n"
       "is ready. SIGHUP loads MODEL again; Ctrl-C and SIGTERM answer what is under way and end with exit "
@@ -75,6 +81,7 @@ void add_serve(CLI::App& app, Action& action) {
                   "Name that requests may call the server by, beside localhost and addresses, and of pages "
                   "that may ask it; '*' = any")
       ->type_name("NAME")
+      ->delimiter(',')
       ->allow_extra_args(false);
   server.port = 8080;
   count("--port", server.port, "Port; 0 = any that is free", 0, 65535);
@@ -94,12 +101,28 @@ void add_serve(CLI::App& app, Action& action) {
   sub->add_option("--access-log", server.access_log,
                   "Append a line of JSON for each answer to FILE; '-' = standard output")
       ->type_name("FILE");
+  const auto take_log = [command](const std::string& format) { command->json_logs = format == "json"; };
+  sub->add_option_function<std::string>(
+         "--log-format", take_log, "Lines of standard output and standard error: text, or JSON with the time")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("text|json");
+  const auto take_threshold = [command](const std::string& text) {
+    command->model.threshold = std::stod(text);
+  };
+  sub->add_option_function<std::string>("--threshold", take_threshold,
+                                        "All labels that reach it, when the request says neither k nor a "
+                                        "threshold; default: that of the model")
+      ->check(number(0, 1))
+      ->type_name("SCORE");
   add_labels(*sub, command->model.labels);
   sub->add_option("--known", command->model.known,
                   "Interactions: what users have, to look them up; default: the model's training file")
       ->type_name("FILE");
+  sub->add_flag("--similar", command->model.similar,
+                "Also answer POST /similar: the labels, or items, most similar to given ones");
   add_inference(*sub, command->model.inference);
   add_threads(*sub, server.threads);
+  take_settings(*sub);
   sub->callback([command, &action] {
     command->model.threads = command->server.threads;
     action = [command] { run_serve(*command); };

@@ -6,9 +6,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
 #include "engine/base/input_file.h"
 #include "engine/base/number_text.h"
@@ -18,6 +20,7 @@
 #include "engine/cli/options.h"
 #include "engine/cli/text.h"
 #include "engine/model/model_file.h"
+#include "engine/model/output_files.h"
 #include "engine/run/similar.h"
 
 namespace slide::cli {
@@ -25,6 +28,7 @@ namespace slide::cli {
 namespace {
 
 constexpr std::size_t kItemsAtOnce = 4096;                   // items answered together
+constexpr std::size_t kManyItems = 4096;                     // as many pay for rounding the vectors
 constexpr std::size_t kMaxNameBytes = std::size_t{1} << 20;  // of an item
 
 struct SimilarCommand {
@@ -33,7 +37,9 @@ struct SimilarCommand {
   std::string of = "labels";
   std::uint32_t k = 10;
   int threads = 0;
+  std::string out;  // file in place of standard output, or empty
   bool all = false;
+  bool exact = false;
   bool json = false;
 };
 
@@ -95,23 +101,28 @@ void append_json(const std::string& item, const std::vector<Related>& found, con
 void run_similar(const SimilarCommand& command) {
   if (command.items.empty() == !command.all)
     fail_input("similar: give ITEMs, or - for names on standard input, or --all for each of them");
+  check_outputs(std::array{OutputFile{"--out", command.out}}, std::array{command.model});
   const Model model = load_model(command.model);
   tell(model.notes);
   const SimilarOf of = command.of == "labels" ? SimilarOf::kLabels : SimilarOf::kFeatures;
   const SimilarNames names(model, of);
   const std::size_t size = of == SimilarOf::kLabels ? model.shape.labels : model.network.sample_features();
   const std::vector<std::uint32_t> ids = ids_asked(command, names, size);
-  const SimilarRows rows(model, of, command.threads);
+  SimilarRows rows(model, of, command.threads);
+  if (!command.exact && ids.size() >= kManyItems) rows.round_rows(command.threads);
+  std::optional<AtomicFile> file;
+  if (!command.out.empty()) file.emplace(command.out);
   for (std::size_t first = 0; first < ids.size(); first += kItemsAtOnce) {
     const auto begin = ids.begin() + static_cast<std::ptrdiff_t>(first);
     const std::vector<std::uint32_t> some(
         begin, begin + static_cast<std::ptrdiff_t>(std::min(kItemsAtOnce, ids.size() - first)));
-    const auto found = rows.nearest(some, command.k, command.threads);
+    const auto found = rows.search(some, command.k, command.threads);
     std::string text;
     for (std::size_t i = 0; i < some.size(); ++i)
       (command.json ? append_json : append_rows)(names.name_of(some[i]), found[i], names, text);
-    print_text(text);
+    file ? file->write(text) : print_text(text);
   }
+  if (file) file->finish();
 }
 
 }  // namespace
@@ -128,7 +139,8 @@ void add_similar(CLI::App& app, Action& action) {
   sub->add_option("MODEL", command->model, "Folder of a run, or a model file")->required();
   sub->add_option("ITEM", command->items,
                   "Names, or numbers where there are no names; - reads lines of standard input")
-      ->expected(0, 100000);
+      ->expected(0, 100000)
+      ->option_text("ITEM...");
   sub->add_option("--of", command->of, "What to compare")
       ->check(CLI::IsMember({"labels", "features"}))
       ->capture_default_str()
@@ -138,6 +150,19 @@ void add_similar(CLI::App& app, Action& action) {
       ->transform(whole(1, kMaxK))
       ->capture_default_str()
       ->type_name("K");
+  sub->add_flag("--exact", command->exact, "Compare all vectors in full, also those that 8 bits tell apart");
+  const auto take_file = [command](const std::string& name) {
+    command->out = name;
+    command->json |= name.ends_with(".jsonl");
+  };
+  sub->add_option_function<std::string>("--out", take_file, "Write to this file, and print nothing")
+      ->check(CLI::Validator(
+          [](const std::string& name) {
+            const bool known = name.ends_with(".tsv") || name.ends_with(".jsonl");
+            return known ? std::string() : fmt::format("'{}' must end in .tsv or .jsonl", name);
+          },
+          ""))
+      ->type_name("FILE.tsv|.jsonl");
   sub->add_flag("--json", command->json, "Print a JSON object for each item");
   add_threads(*sub, command->threads);
   sub->callback([command, &action] { action = [command] { run_similar(*command); }; });

@@ -68,11 +68,11 @@ Details details_of(const TestCommand& command, const Model& model, const TestRes
   return details;
 }
 
-Json to_json(const TestResult& result, const Details& details) {
+Json to_json(const TestResult& result, const Details& details, const Popularity& popularity) {
   Json json = {
       {"samples", result.samples}, {"seconds", result.seconds}, {"inference", spelling(result.inference)}};
   json.update(result.metrics.to_json());
-  json.update(coverage_json(details.counts));
+  json.update(coverage_json(details.counts, popularity));
   if (!details.intervals.empty()) json["intervals"] = interval_json(details.ratios, details.intervals);
   json["bad_rows"] = result.report.bad_rows;
   json["samples_without_known_features"] = result.unknown.empty_rows;
@@ -89,8 +89,8 @@ void write_per_label(const TestCommand& command, const Model& model, const Unkno
     if (label < labels) return names[label];
     return label - labels < unknown.size() ? std::string_view(unknown[label - labels]) : std::string_view();
   };
-  write_label_table(command.measures.per_label, counts, names.known() ? NameOf(known) : NameOf(),
-                    model.shape.label_frequencies);
+  write_label_table(command.measures.per_label,
+                    {counts, names.known() ? NameOf(known) : NameOf(), model.shape.label_frequencies});
 }
 
 // The table of labels must not replace an input.
@@ -146,11 +146,14 @@ void run_test(const TestCommand& command, Cluster& cluster) {
   const Details details = details_of(command, model, result, options);
   if (!command.measures.per_label.empty() && cluster.rank() == 0)
     write_per_label(command, model, data.unknown, details.counts);
+  const Popularity popularity =
+      log ? Popularity{model.shape.label_frequencies, model.shape.samples} : Popularity();
   if (command.measures.json) {
-    print("{}\n", to_json(result, details).dump());
+    print("{}\n", to_json(result, details, popularity).dump());
   } else {
     print("{} samples in {:.2f} s\n{}{}", grouped(result.samples), result.seconds,
-          table(result.metrics, details.counts), interval_lines(details.ratios, details.intervals));
+          table(result.metrics, details.counts, popularity),
+          interval_lines(details.ratios, details.intervals));
   }
   bad.end();
 }

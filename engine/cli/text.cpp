@@ -148,9 +148,12 @@ void go_on_without_output() {
   outlive_output = true;
 }
 
-void complain(std::string_view line) {
-  const std::string text = fmt::format("slide: {}\n", one_line(std::string(line)));
+void print_error(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void complain(std::string_view line) {
+  print_error(fmt::format("slide: {}\n", one_line(std::string(line))));
 }
 
 void tell(const std::vector<std::string>& notes) {

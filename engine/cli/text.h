@@ -60,6 +60,9 @@ void print_text(std::string_view text);
 // From now on a closed standard output only silences print(): for commands whose result is files.
 void go_on_without_output();
 
+// Writes text to standard error as it is; ignores failures.
+void print_error(std::string_view text);
+
 // Writes a line to standard error; ignores failures.
 void complain(std::string_view line);
 

@@ -46,16 +46,20 @@ std::string type_text(const Field& field) {
                  [](const Real&) { return "number"; },
                  [](const ShareOrFile&) { return "number, string or list of strings"; },
                  [](const PowerOrFile&) { return "number or string"; },
+                 [](const NewestItems&) { return "boolean or number"; },
+                 [](const Time&) { return "string, number or date"; },
                  [](const CountList&) { return "list of integers"; }, [](const Choice&) { return "choice"; }},
       field.value);
 }
 
 std::string range_text(const Field& field) {
   return std::visit(
-      Overloaded{[](const Flag&) { return std::string("true, false"); },
-                 [](const Text&) { return std::string(); }, [](const Files&) { return std::string(); },
-                 [](const Choice& choice) { return fmt::format("{}", fmt::join(choice.names, ", ")); },
-                 [](const auto& number) { return text_of(number.range); }},
+      Overloaded{
+          [](const Flag&) { return std::string("true, false"); }, [](const Text&) { return std::string(); },
+          [](const Files&) { return std::string(); }, [](const Time&) { return std::string(); },
+          [](const NewestItems&) { return fmt::format("true, false, 1..{}, (0, 1)", NewestItems::kMax); },
+          [](const Choice& choice) { return fmt::format("{}", fmt::join(choice.names, ", ")); },
+          [](const auto& number) { return text_of(number.range); }},
       field.value);
 }
 
@@ -65,6 +69,10 @@ std::string expects_text(const Field& field) {
       Overloaded{[](const Flag&) { return std::string("true or false"); },
                  [](const Text&) { return std::string("a string"); },
                  [](const Files&) { return std::string("a file, or a list of files"); },
+                 [](const Time&) { return std::string("a date, as 2024-06-01, or a number"); },
+                 [](const NewestItems&) {
+                   return std::string("true, false, a number of items, or a share of them below 1");
+                 },
                  [&](const Choice&) { return fmt::format("one of {}", range); },
                  [&](const Real&) { return fmt::format("a number in {}", range); },
                  [&](const ShareOrFile&) {
@@ -89,6 +97,13 @@ std::string value_text(const Field& field) {
                    const LabelWeights& weights = *either.member;
                    return weights.file.empty() ? real_text(weights.power) : quote(weights.file);
                  },
+                 [](const NewestItems& newest) {
+                   const TestNewest& value = *newest.member;
+                   if (value.share > 0) return real_text(value.share);
+                   return value.items < 2 ? std::string(value.items == 1 ? "true" : "false")
+                                          : std::to_string(value.items);
+                 },
+                 [](const Time& time) { return quote(*time.member); },
                  [](const CountList& list) { return fmt::format("[{}]", fmt::join(*list.member, ", ")); },
                  [](const Choice& choice) {
                    const std::size_t value = choice.get(choice.member);
@@ -116,6 +131,11 @@ bool in_range(const Field& field) {
                  [](const Real& real) { return real.range.contains(*real.member); },
                  [](const ShareOrFile& either) { return either.range.contains(either.member->share); },
                  [](const PowerOrFile& either) { return either.range.contains(either.member->power); },
+                 [](const NewestItems& newest) {
+                   return newest.member->items <= NewestItems::kMax && newest.member->share >= 0 &&
+                          newest.member->share < 1;
+                 },
+                 [](const Time&) { return true; },
                  [](const CountList& list) { return list_in_range(*list.member, list.range); }},
       field.value);
 }

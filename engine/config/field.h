@@ -72,6 +72,13 @@ struct PowerOrFile {  // a number, or a path
   LabelWeights* member;
   RealRange range;
 };
+struct NewestItems {  // true for 1, false for 0; a number of items, or a share below 1
+  static constexpr std::uint32_t kMax = 1000000;
+  TestNewest* member;
+};
+struct Time {  // a string, a number or a date of TOML
+  std::string* member;
+};
 struct CountList {  // nonempty, strictly ascending
   std::vector<std::uint32_t>* member;
   IntRange range;
@@ -79,7 +86,9 @@ struct CountList {  // nonempty, strictly ascending
 
 struct Field {
   std::string_view key;
-  std::variant<Flag, Text, Files, Count, BigCount, Real, ShareOrFile, PowerOrFile, CountList, Choice> value;
+  std::variant<Flag, Text, Files, Count, BigCount, Real, ShareOrFile, PowerOrFile, NewestItems, Time,
+               CountList, Choice>
+      value;
   std::string_view meaning;  // one sentence for the user
   // TOML value for stored configurations written before this key existed; empty for keys of the first model
   // files.

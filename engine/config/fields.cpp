@@ -78,8 +78,10 @@ std::vector<Field> data_fields(DataConfig& c) {
        "0.5"},
       {"known", files(c.known), "interactions: file with what users have already; empty = the training file.",
        "\"\""},
-      {"test_newest", flag(c.test_newest),
-       "interactions: hold each user's newest item out, by its time, to test on.", "false"},
+      {"test_newest", NewestItems{&c.test_newest},
+       "interactions: newest items of each user to test on: one, so many, or a share below 1.", "false"},
+      {"test_after", Time{&c.test_after}, "Samples, or items of users, from this time on, to test on.",
+       "\"\""},
       {"log", choice(c.log), "interactions: a line is a user and its items, or one item of it.", "\"auto\""},
       {"user", text(c.user, true), "interactions: users' column, by name or number; empty = found.", "\"\""},
       {"item", text(c.item, true), "interactions: items' column, by name or number; empty = found.", "\"\""},
@@ -119,8 +121,7 @@ std::vector<Field> data_fields(DataConfig& c) {
        "0"},
       {"idf_power", real(c.idf_power, closed(-4, 4)),
        "Power of a feature's rarity, 1 + ln((samples + 1) / (samples with it + 1)) in the training data, "
-       "that its "
-       "values are multiplied by; 0 = values as they are.",
+       "that its values are multiplied by; 0 = values as they are.",
        "0.0"},
       {"cache", flag(c.cache),
        "Training: keep the parsed rows of each file in FILE.slidecache beside it, and map them next time.",

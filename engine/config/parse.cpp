@@ -126,6 +126,36 @@ bool set(const PowerOrFile& either, const toml::node& node) {
   return set_number_or<Text>(either.member, either.range, node);
 }
 
+bool set(const NewestItems& newest, const toml::node& node) {
+  TestNewest value;
+  if (node.is_boolean()) {
+    value.items = node.as_boolean()->get() ? 1 : 0;
+  } else if (node.is_integer()) {
+    if (!set_integer(&value.items, {0, NewestItems::kMax}, node)) return false;
+  } else if (!set(Real{&value.share, {0, 1, false, true}}, node)) {
+    return false;
+  }
+  *newest.member = value;
+  return true;
+}
+
+bool set(const Time& time, const toml::node& node) {
+  std::ostringstream text;
+  if (node.is_date()) {
+    text << *node.as_date();
+  } else if (node.is_date_time()) {
+    text << *node.as_date_time();
+  } else if (node.is_integer()) {
+    text << node.as_integer()->get();
+  } else if (node.is_floating_point()) {
+    text << real_text(node.as_floating_point()->get());
+  } else {
+    return set(Text{time.member}, node);
+  }
+  *time.member = text.str();
+  return true;
+}
+
 bool set(const CountList& list, const toml::node& node) {
   const toml::array* array = node.as_array();
   if (array == nullptr) return false;
@@ -445,6 +475,39 @@ Config parse_stored(std::string_view text, const std::string& origin, std::span<
   if (const auto broken = find_violation(config)) fail_at(origin, broken->message);
   std::ranges::move(told, std::back_inserter(notes));
   return config;
+}
+
+namespace {
+
+std::optional<std::string> plain_text(const toml::node& node) {
+  if (node.is_string()) return node.as_string()->get();
+  if (node.is_integer()) return std::to_string(node.as_integer()->get());
+  if (node.is_floating_point()) return fmt::format("{}", node.as_floating_point()->get());
+  if (node.is_boolean()) return node.as_boolean()->get() ? "true" : "false";
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<PlainKey> parse_plain(std::string_view text, const std::string& origin) {
+  const toml::table table = parse_text(text, origin);
+  std::vector<PlainKey> keys;
+  for (const auto& [key, node] : in_file_order(table)) {
+    PlainKey& plain = keys.emplace_back();
+    plain.key = key;
+    plain.line = static_cast<unsigned>(node->source().begin.line);
+    const auto take = [&](const toml::node& value) {
+      const std::optional<std::string> one = plain_text(value);
+      if (!one)
+        fail_at(fmt::format("{}:{}", origin, plain.line),
+                fmt::format("'{}' must be a text, a number, true or false, or a list of these", key));
+      plain.values.push_back(*one);
+    };
+    const toml::array* list = node->as_array();
+    if (list == nullptr) take(*node);
+    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) take((*list)[i]);
+  }
+  return keys;
 }
 
 }  // namespace slide::config

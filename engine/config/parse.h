@@ -63,4 +63,13 @@ class Parser {
 Config parse_stored(std::string_view text, const std::string& origin, std::span<const Renamed> renamed,
                     std::vector<std::string>& notes);
 
+// A key of a file without tables, and its values as text: of a list all, else one.
+struct PlainKey {
+  std::string key;
+  std::vector<std::string> values;
+  unsigned line = 0;
+};
+// Throws InputError for syntax errors, and for values that are tables or dates.
+std::vector<PlainKey> parse_plain(std::string_view text, const std::string& origin);
+
 }  // namespace slide::config

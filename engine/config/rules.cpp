@@ -110,13 +110,14 @@ MaybeViolation check_columns(const DataConfig& data) {
   return std::nullopt;
 }
 
-// Rules of data.group and data.time.
+// Rules of data.group and data.time, which data.test_after needs, too.
 MaybeViolation check_sample_keys(const DataConfig& data) {
   const std::pair<const char*, const std::string&> both[] = {{"data.group", data.group},
                                                              {"data.time", data.time}};
   for (const auto& [key, value] : both) {
     if (value.empty() || (&value == &data.time && data.kind == DataKind::kInteractions)) continue;
-    if (!data.validation.file.empty())
+    const bool tests = &value == &data.time && !data.test_after.empty();
+    if (!data.validation.file.empty() && !tests)
       return violation(key,
                        "= {} is for a share of the training samples, but 'data.validation' is a file; "
                        "leave one out",
@@ -127,12 +128,26 @@ MaybeViolation check_sample_keys(const DataConfig& data) {
   return std::nullopt;
 }
 
+MaybeViolation check_test_after(const DataConfig& data) {
+  if (data.test_after.empty()) return {};
+  if (data.test_newest.wanted() || !data.test.empty())
+    return violation("data.test_after", "= {} leaves no place for {}; leave one out", data.test_after,
+                     data.test.empty() ? "data.test_newest" : "data.test");
+  if (data.time == kFileOrder)
+    return violation("data.test_after", "= {} needs times, but data.time = order has none", data.test_after);
+  if (data.kind == DataKind::kSamples && data.time.empty())
+    return violation("data.test_after",
+                     "= {} needs the times of samples; name their column, or a file, by data.time",
+                     data.test_after);
+  return {};
+}
+
 MaybeViolation check_interactions(const Config& config) {
   const DataConfig& data = config.data;
   if (data.kind == DataKind::kSamples) {
     if (!data.known.empty())
       return violation("data.known", "= {} needs data.kind = interactions", data.known);
-    if (data.test_newest) return violation("data.test_newest", "= true needs data.kind = interactions");
+    if (data.test_newest.wanted()) return violation("data.test_newest", "needs data.kind = interactions");
     if (!data.user.empty()) return violation("data.user", "= {} needs data.kind = interactions", data.user);
     if (!data.item.empty()) return violation("data.item", "= {} needs data.kind = interactions", data.item);
     if (data.log != LogForm::kAuto) return violation("data.log", "needs data.kind = interactions");
@@ -140,12 +155,12 @@ MaybeViolation check_interactions(const Config& config) {
       return violation(layer_name(config.layers.size() - 1) + ".wide_ridge",
                        "= {} needs data.kind = interactions", config.layers.back().wide_ridge);
   }
+  if (auto broken = check_test_after(data)) return broken;
   if (data.kind != DataKind::kInteractions) return {};
   if (data.format != DataFormat::kAuto && data.format != DataFormat::kInteractions)
     return violation("data.format", "must be auto or interactions where data.kind = interactions");
-  if (data.test_newest && !data.test.empty())
-    return violation("data.test_newest", "= true leaves no place for data.test = {}; leave one out",
-                     data.test);
+  if (data.test_newest.wanted() && !data.test.empty())
+    return violation("data.test_newest", "leaves no place for data.test = {}; leave one out", data.test);
   if (data.log == LogForm::kLists && (!data.user.empty() || !data.item.empty() || !data.weight.empty() ||
                                       (!data.time.empty() && data.time != kFileOrder)))
     return violation("data.log",

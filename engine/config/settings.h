@@ -26,6 +26,14 @@ enum class RateSchedule { kConstant, kLinear, kCosine };
 enum class Precision { kFp32, kBf16 };
 enum class Inference { kAuto, kFull, kLsh };
 
+// The newest items of each user that are held out to test on.
+struct TestNewest {
+  std::uint32_t items = 0;  // so many of each user, or
+  double share = 0;         // this share of a user's items, rounded down
+  bool wanted() const { return items > 0 || share > 0; }
+  bool operator==(const TestNewest&) const = default;
+};
+
 // Validation samples: a share held out of the training samples, or a file.
 struct ValidationSource {
   double share = 0.0;
@@ -52,7 +60,10 @@ struct DataConfig {
   // Interactions:
   double mask = 0.5;  // share of a user's items that each epoch masks as targets
   std::string known;
-  bool test_newest = false;  // the newest item of each user is the test item
+  TestNewest test_newest;  // the newest items of each user are test items
+  // Interactions: items of each user from this time on are test items; else samples from this time on; empty:
+  // none.
+  std::string test_after;
   // Interactions: how lines are read, and which columns are what; weight and time below name further ones.
   LogForm log = LogForm::kAuto;
   std::string user, item;

@@ -1,6 +1,7 @@
 #include "engine/inference/label_counts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace slide {
@@ -39,6 +40,19 @@ double LabelCounts::catalogue(std::size_t i) const {
   std::size_t shown = 0;
   for (std::size_t label = 0; label < labels(); ++label) shown += predicted(label, i).all > 0 ? 1 : 0;
   return labels() == 0 ? 0.0 : static_cast<double>(shown) / static_cast<double>(labels());
+}
+
+double LabelCounts::novelty(std::size_t i, const Popularity& popularity) const {
+  double sum = 0;
+  std::uint64_t all = 0;
+  for (std::size_t label = 0; label < labels(); ++label) {
+    const std::uint32_t known = label < popularity.frequencies.size() ? popularity.frequencies[label] : 0;
+    const auto times = predicted(label, i).all;
+    sum += times * std::log2(static_cast<double>(std::max<std::uint64_t>(popularity.samples, 1)) /
+                             std::max<std::uint32_t>(known, 1));
+    all += times;
+  }
+  return all == 0 ? 0.0 : sum / static_cast<double>(all);
 }
 
 }  // namespace slide

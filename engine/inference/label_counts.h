@@ -11,6 +11,12 @@
 
 namespace slide {
 
+// How often labels occur in training: samples of each label, and of all.
+struct Popularity {
+  std::span<const std::uint32_t> frequencies;
+  std::uint64_t samples = 0;
+};
+
 class LabelCounts {
  public:
   struct Predicted {
@@ -42,6 +48,10 @@ class LabelCounts {
   // not (Herlocker, Konstan, Terveen, Riedl, "Evaluating collaborative filtering recommender systems", 2004,
   // section 4.3).
   double catalogue(std::size_t i) const;
+  // Novelty: -log2 of the share of training samples (users) that have a label, as a mean over the first
+  // ks()[i] predictions of all samples (Zhou and others, "Solving the apparent diversity-accuracy dilemma of
+  // recommender systems", 2010: surprisal). Labels without a training sample count as those of one.
+  double novelty(std::size_t i, const Popularity& popularity) const;
 
  private:
   std::vector<std::uint32_t> ks_;

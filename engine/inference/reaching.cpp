@@ -33,6 +33,13 @@ Dataset chosen_rows(const Dataset& data, std::span<const std::uint32_t> rows) {
   return data.dense_count() > 0 ? chosen.with_dense(data.dense().chosen(rows)) : chosen;
 }
 
+double six_digits_of(double value) {
+  std::array<char, kNumberRoom> text;
+  const char* const end = write_six_digits(value, text.data());
+  std::from_chars(text.data(), end, value);
+  return value;
+}
+
 // How many labels to ask for next.
 std::size_t next_k(std::size_t k, std::size_t rows, const ReachingLimits& limits) {
   const std::size_t most = limits.most == 0 ? limits.labels : std::min(limits.labels, limits.most / rows);
@@ -46,11 +53,9 @@ std::size_t next_k(std::size_t k, std::size_t rows, const ReachingLimits& limits
 bool reaches_written(double score, double threshold) {
   constexpr double kRounding = 1e-5;
   if (!(std::abs(score - threshold) <= kRounding * std::abs(threshold))) return score >= threshold;
-  std::array<char, kNumberRoom> text;
-  const char* const end = write_six_digits(score, text.data());
-  double written = score;
-  std::from_chars(text.data(), end, written);
-  return written >= threshold;
+  if (six_digits_of(threshold) != threshold)
+    return static_cast<float>(score) >= static_cast<float>(threshold);
+  return six_digits_of(score) >= threshold;
 }
 
 void predict_reaching(const Dataset& data, Predictor::Wanted wanted, const ReachingLimits& limits,

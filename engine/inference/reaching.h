@@ -11,7 +11,8 @@
 namespace slide {
 
 // Whether a score that is written with six digits, as `slide predict` prints it, reaches a threshold: what
-// is written is compared, so that a threshold that was found among written scores keeps its own score.
+// is written is compared, so that a threshold that was found among written scores keeps its own score. One of
+// more digits was found among floats, and is compared with the float.
 bool reaches_written(double score, double threshold);
 
 // Whether a score of a Predictor reaches the threshold; false for all that rank behind one that does not.

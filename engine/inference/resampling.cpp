@@ -8,7 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/base/rng.h"
-#include "engine/inference/f1.h"
+#include "engine/inference/decisions.h"
 
 namespace slide {
 
@@ -118,15 +118,14 @@ SampleRatios sample_ratios(const Ranking& ranking, const Dataset& truth, const M
   return result;
 }
 
-void add_f1(SampleRatios& ratios, const Dataset& scores, const Dataset& truth, float threshold) {
+void add_f1(SampleRatios& ratios, const Dataset& scores, const Dataset& truth, const Thresholds& thresholds) {
   std::vector<Ratio> all;
   for (std::size_t i = 0; i < truth.size(); ++i) {
     all.insert(all.end(), row_of(ratios, i), row_of(ratios, i) + ratios.names.size());
-    const Reached found = reached(scores, truth, i, threshold);
-    const double hits = 2.0 * static_cast<double>(found.hits);
-    const auto both = static_cast<double>(found.predicted + truth.labels(i).size());
-    all.push_back({hits, both});
-    all.push_back({both == 0 ? 0.0 : hits / both, 1.0});
+    const DecisionCounts counts = decided(scores, truth, i, thresholds);
+    all.push_back(
+        {2.0 * static_cast<double>(counts.hits), static_cast<double>(counts.predicted + counts.positives)});
+    all.push_back({counts.rates().f1, 1.0});
   }
   ratios.names.insert(ratios.names.end(), {"f1_micro", "f1_samples"});
   ratios.ratios = std::move(all);

@@ -13,6 +13,7 @@
 
 #include "engine/inference/metrics.h"
 #include "engine/inference/ranking.h"
+#include "engine/inference/thresholds.h"
 
 namespace slide {
 
@@ -25,8 +26,8 @@ struct SampleRatios {
 
 // For the metrics of `none`, an empty Metrics as in measured().
 SampleRatios sample_ratios(const Ranking& ranking, const Dataset& truth, const Metrics& none, int threads);
-// Appends f1_micro and f1_samples at a threshold (f1.h).
-void add_f1(SampleRatios& ratios, const Dataset& scores, const Dataset& truth, float threshold);
+// Appends f1_micro and f1_samples at thresholds (decisions.h).
+void add_f1(SampleRatios& ratios, const Dataset& scores, const Dataset& truth, const Thresholds& thresholds);
 
 struct Resampling {
   std::uint32_t count = 1000;  // rounds, at least 1

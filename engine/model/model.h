@@ -11,6 +11,7 @@
 #include "datasets/text/text_model.h"
 #include "engine/config/config.h"
 #include "engine/inference/inference.h"
+#include "engine/inference/thresholds.h"
 #include "engine/network/network.h"
 #include "engine/network/optimizer_state.h"
 
@@ -54,6 +55,8 @@ struct Model {
   // By label: number of consecutive incremental runs without a sample of it; empty: never trained
   // incrementally.
   std::vector<std::uint32_t> idle;
+  // Labels of a sample without further options are those that reach these; none: the best k.
+  std::optional<Thresholds> thresholds;
   std::uint32_t checksum = 0;  // of the file; identifies the model
   std::uint32_t version = 0;   // of the file format
   ModelForm form = ModelForm::kPlain;
@@ -82,6 +85,7 @@ struct ModelParts {
   std::span<const std::uint32_t> idle = {};
   ModelForm form = ModelForm::kPlain;
   const std::vector<LayerHash>* hashes = nullptr;  // nullptr: those of the network's tables
+  const Thresholds* thresholds = nullptr;          // Model::thresholds
 };
 
 }  // namespace slide

@@ -37,9 +37,10 @@ constexpr std::uint32_t kFlagIdle = 128;
 constexpr std::uint32_t kFlagDense = 256;
 constexpr std::uint32_t kFlagPairs = 512;
 constexpr std::uint32_t kFlagFeatureWeights = 1024;
+constexpr std::uint32_t kFlagThresholds = 2048;
 // Each model gets the oldest version that supports its content, for compatibility with older programs.
 constexpr std::uint32_t kPlainVersion = 4, kSmallVersion = 5, kDenseVersion = 6, kLabelTextVersion = 7,
-                        kPairsVersion = 9, kFeatureWeightsVersion = 10;
+                        kPairsVersion = 9, kFeatureWeightsVersion = 10, kThresholdsVersion = 11;
 
 // ---- writing ----
 
@@ -66,10 +67,12 @@ std::uint32_t flags_of(const ModelParts& model) {
          (scale_of(network).factors().empty() ? 0 : kFlagFactors) |
          (model.trained.neighbours != nullptr ? kFlagNeighbours : 0) | (model.idle.empty() ? 0 : kFlagIdle) |
          (model.shape.dense > 0 ? kFlagDense : 0) | (model.shape.crosses > 0 ? kFlagPairs : 0) |
-         (similarity_of(model).empty() ? 0 : kFlagFeatureWeights);
+         (similarity_of(model).empty() ? 0 : kFlagFeatureWeights) |
+         (model.thresholds != nullptr ? kFlagThresholds : 0);
 }
 
 std::uint32_t version_of(const ModelParts& model) {
+  if (model.thresholds != nullptr) return kThresholdsVersion;
   if (!similarity_of(model).empty()) return kFeatureWeightsVersion;
   if (model.shape.crosses > 0) return kPairsVersion;
   if (model.shape.dense > 0) return kDenseVersion;
@@ -144,6 +147,7 @@ void put_contents(ByteWriter& out, const ModelParts& model, const std::string& t
   put_sparse(out, model, state);
   if (model.text != nullptr) out.put_array(text.data(), text.size());
   out.put_values(model.idle);
+  if (model.thresholds != nullptr) put_thresholds(out, *model.thresholds);
 }
 
 // ---- reading ----
@@ -288,6 +292,8 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
   bytes.text = left - in.left();
   std::vector<std::uint32_t> idle;
   if ((flags & kFlagIdle) != 0) in.get_vector(idle, shape.labels);
+  std::optional<Thresholds> thresholds;
+  if ((flags & kFlagThresholds) != 0) thresholds = get_thresholds(in, shape.labels);
   if (in.left() != 0) in.refuse("more than its configuration needs");
   return {std::move(config),
           std::move(shape),
@@ -299,6 +305,7 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
           std::move(neighbours),
           std::move(text),
           std::move(idle),
+          std::move(thresholds),
           0,
           0,
           form,

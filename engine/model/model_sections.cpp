@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -184,6 +185,32 @@ std::vector<std::uint16_t> get_feature_weights(ByteReader& in, const DataShape& 
   };
   if (!std::ranges::all_of(weights, good)) in.refuse("impossible weights of features for neighbours");
   return weights;
+}
+
+void put_thresholds(ByteWriter& out, const Thresholds& thresholds) {
+  out.put(thresholds.all());
+  out.put<std::uint64_t>(thresholds.own().size());
+  for (const LabelThreshold& one : thresholds.own()) out.put(one.label);
+  for (const LabelThreshold& one : thresholds.own()) out.put(one.threshold);
+}
+
+Thresholds get_thresholds(ByteReader& in, std::uint64_t labels) {
+  const auto possible = [](double threshold) {
+    return threshold >= 0 && threshold <= std::numeric_limits<float>::max();
+  };
+  const auto all = in.get<double>();
+  std::vector<LabelThreshold> own(
+      in.get_count(sizeof(std::uint32_t) + sizeof(double), "thresholds beyond its length"));
+  std::uint64_t next = 0;  // ascending
+  for (LabelThreshold& one : own) {
+    one.label = in.get<std::uint32_t>();
+    if (one.label < next || one.label >= labels) in.refuse("thresholds of labels out of order");
+    next = std::uint64_t{one.label} + 1;
+  }
+  for (LabelThreshold& one : own) one.threshold = in.get<double>();
+  if (!possible(all) || !std::ranges::all_of(own, possible, &LabelThreshold::threshold))
+    in.refuse("thresholds that are no probabilities");
+  return Thresholds(all, std::move(own));
 }
 
 }  // namespace slide

@@ -10,6 +10,7 @@
 
 #include "engine/base/byte_io.h"
 #include "engine/crosses/feature_crosses.h"
+#include "engine/inference/thresholds.h"
 #include "engine/knn/neighbours.h"
 #include "engine/model/model_matrices.h"
 #include "engine/network/network.h"
@@ -44,5 +45,9 @@ void put_dense_rows(ByteWriter& out, const DenseSamples& rows);
 DenseSamples get_dense_rows(ByteReader& in, std::size_t samples, const DataShape& shape);
 // Whether all |values| are below 2, as in a row of unit length up to rounding.
 bool are_dense_values(std::span<const float> row);
+
+// Thresholds of labels, and of all others.
+void put_thresholds(ByteWriter& out, const Thresholds& thresholds);
+Thresholds get_thresholds(ByteReader& in, std::uint64_t labels);
 
 }  // namespace slide

@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -53,9 +54,13 @@ py::tuple predict(const api::Predictor& predictor, const api::Data& data) {
   return py::make_tuple(labels, scores);
 }
 
-// The same of all labels that reach the threshold; k is how many the sample with the most of them has.
-py::tuple predict_reaching(const api::Predictor& predictor, const api::Data& data, float threshold) {
-  const api::Predictions all = engine_call([&] { return predictor.predict_reaching(data, threshold); });
+// The same of all labels that reach the threshold, or those of the model; k is how many the sample with the
+// most of them has.
+py::tuple predict_reaching(const api::Predictor& predictor, const api::Data& data,
+                           std::optional<float> threshold) {
+  const api::Predictions all = engine_call([&] {
+    return threshold ? predictor.predict_reaching(data, *threshold) : predictor.predict_reaching(data);
+  });
   const auto rows = static_cast<py::ssize_t>(data.samples()), width = static_cast<py::ssize_t>(all.k);
   py::array_t<std::uint32_t> labels({rows, width});
   py::array_t<float> scores({rows, width});
@@ -146,6 +151,7 @@ void bind_model(py::module_& module) {
       .def_property_readonly("dense_columns", &api::Model::dense_columns)
       .def_property_readonly("labels", &api::Model::labels)
       .def_property_readonly("steps", &api::Model::steps)
+      .def_property_readonly("threshold", &api::Model::threshold)
       .def_property_readonly("is_text", &api::Model::is_text)
       .def("config", &api::Model::config)
       .def("label_names", &label_names)
@@ -167,7 +173,7 @@ void bind_model(py::module_& module) {
       .def(py::init(&make_predictor), py::arg("model"), py::arg("options"))
       .def_property_readonly("k", &api::Predictor::k)
       .def("predict", &predict, py::arg("data"))
-      .def("predict_reaching", &predict_reaching, py::arg("data"), py::arg("threshold"));
+      .def("predict_reaching", &predict_reaching, py::arg("data"), py::arg("threshold") = py::none());
   module.def("evaluate", &evaluate, py::arg("model"), py::arg("data"), py::arg("ks"), py::arg("threads"));
 }
 

@@ -11,6 +11,8 @@ std::string_view runs_html();
 std::string_view runs_js();
 std::string_view search_html();
 std::string_view search_js();
+std::string_view evaluation_html();
+std::string_view evaluation_js();
 std::string_view chart_js();  // Chart.js, one script
 std::string_view licence();   // licence of Chart.js
 

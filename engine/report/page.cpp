@@ -50,17 +50,29 @@ void fill(std::string& page, std::string_view name, std::string_view content) {
   page.replace(at, mark.size(), content);
 }
 
+struct PageParts {
+  std::string_view title, content, script;
+};
+
+PageParts parts_of(PageKind kind) {
+  if (kind == PageKind::kSearch)
+    return {"Report of a search", embedded::search_html(), embedded::search_js()};
+  if (kind == PageKind::kEvaluation)
+    return {"Report of an evaluation", embedded::evaluation_html(), embedded::evaluation_js()};
+  return {"Report of training runs", embedded::runs_html(), embedded::runs_js()};
+}
+
 }  // namespace
 
 std::string make_page(PageKind kind, const nlohmann::ordered_json& data) {
-  const bool runs = kind == PageKind::kRuns;
+  const PageParts parts = parts_of(kind);
   std::string page(embedded::page_html());
   fill(page, "generator", kGenerator);
-  fill(page, "title", runs ? "Report of training runs" : "Report of a search");
-  fill(page, "content", runs ? embedded::runs_html() : embedded::search_html());
+  fill(page, "title", parts.title);
+  fill(page, "content", parts.content);
   fill(page, "style", embedded::page_css());
   fill(page, "licence", html_of(embedded::licence()));
-  fill(page, "script", runs ? embedded::runs_js() : embedded::search_js());
+  fill(page, "script", parts.script);
   fill(page, "library", embedded::chart_js());
   fill(page, "data", script_of(data));
   return page;

@@ -8,8 +8,9 @@
 
 namespace slide::report {
 
-// Kind of page, with the source of its data: report_data() in comparison.h, search_data() in search.h.
-enum class PageKind { kRuns, kSearch };
+// Kind of page, with the source of its data: report_data() in comparison.h, search_data() in search.h,
+// evaluation_data() in evaluation.h.
+enum class PageKind { kRuns, kSearch, kEvaluation };
 
 // Escapes `data` so that it cannot end its script element; replaces invalid UTF-8.
 std::string make_page(PageKind kind, const nlohmann::ordered_json& data);

@@ -59,4 +59,10 @@ void write_search_report(const SearchHistory& search, const std::string& path) {
   write_file(path, make_page(PageKind::kSearch, search_data(search)));
 }
 
+void write_evaluation_report(const std::string& name, const nlohmann::ordered_json& results,
+                             std::span<const CurvePoint> curve, const std::string& path) {
+  check_report_file(path, "--report");
+  write_file(path, make_page(PageKind::kEvaluation, evaluation_data(name, results, curve)));
+}
+
 }  // namespace slide::report

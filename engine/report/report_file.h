@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/report/evaluation.h"
 #include "engine/report/search.h"
 
 namespace slide::report {
@@ -28,5 +30,9 @@ void check_report_file(const std::string& path, std::string_view option);
 
 // Writes the page of a configuration search in the same way.
 void write_search_report(const SearchHistory& search, const std::string& path);
+
+// Writes the page of an evaluation in the same way; parameters as evaluation_data().
+void write_evaluation_report(const std::string& name, const nlohmann::ordered_json& results,
+                             std::span<const CurvePoint> curve, const std::string& path);
 
 }  // namespace slide::report

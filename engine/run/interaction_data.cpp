@@ -9,6 +9,7 @@
 #include "datasets/formats/held_out.h"
 #include "datasets/formats/interactions.h"
 #include "datasets/formats/item_draw.h"
+#include "datasets/formats/log_columns.h"
 #include "datasets/reader.h"
 #include "datasets/rows/data_parts.h"
 #include "datasets/rows/unknown_labels.h"
@@ -46,14 +47,41 @@ bool is_interactions(const DataConfig& config) {
   const bool found = open && config.format == DataFormat::kAuto && config.text.empty() &&
                      detect_file(config.train) == DataFormat::kInteractions;
   if (told || found) return true;
-  if (config.known.empty() && !config.test_newest && config.log == LogForm::kAuto) return false;
+  if (config.known.empty() && !config.test_newest.wanted() && config.log == LogForm::kAuto) return false;
   fail_input(
       "{} is for interactions, but {} is not clearly a log of these; if it is, set data.kind=interactions",
-      !config.known.empty() ? "data.known"
-      : config.test_newest  ? "data.test_newest"
-                            : "data.log",
+      !config.known.empty()         ? "data.known"
+      : config.test_newest.wanted() ? "data.test_newest"
+                                    : "data.log",
       config.train.empty() ? "data.train" : shown_path(config.train));
 }
+
+namespace {
+
+// Moves the held-out items of users into the test.
+void hold_out(const DataConfig& config, const Users& train, RunData& run) {
+  const std::string log = shown_path(config.train);
+  const bool later = !config.test_after.empty();
+  if (later && train.users.times().empty())
+    fail_input("data.test_after = {}, but {} has no times; name their column by data.time", config.test_after,
+               log);
+  if (!later && !train.users.knows_newest())
+    fail_input(
+        "data.test_newest, but {} has no times; name their column by data.time, or say "
+        "data.time=order if a user's later lines and items are the newer ones",
+        log);
+  HeldOutApart apart = held_out_apart(train.rows, train.users, config.normalize, later);
+  if (later && apart.test.size() == 0)
+    fail_input("data.test_after = {}: {} has nothing from that time on; give an earlier one",
+               config.test_after, log);
+  if (later && apart.rest.label_entries() == 0)
+    fail_input("data.test_after = {}: {} has nothing before that time; give a later one", config.test_after,
+               log);
+  run.train = std::move(apart.rest);
+  run.test = std::move(apart.test);
+}
+
+}  // namespace
 
 RunData read_interaction_data(const DataConfig& config, const ReadOptions& options) {
   RunData run;
@@ -63,16 +91,7 @@ RunData read_interaction_data(const DataConfig& config, const ReadOptions& optio
   run.train = train.rows;
   run.times = train.users.times();
   if (config.cache) run.notes.push_back("no cache: logs of interactions are read anew each time");
-  if (config.test_newest) {
-    if (!train.users.knows_newest())
-      fail_input(
-          "data.test_newest = true, but {} has no times; name their column by data.time, or say "
-          "data.time=order if a user's later lines and items are the newer ones",
-          shown_path(config.train));
-    NewestApart apart = newest_apart(train.rows, train.users, config.normalize);
-    run.train = std::move(apart.rest);
-    run.test = std::move(apart.newest);
-  }
+  if (options.log.hold_out.wanted()) hold_out(config, train, run);
   ReadReport ignored;
   if (!config.known.empty()) read_users(config.known, options, ignored, other);
   const Users& known = config.known.empty() ? train : other;
@@ -100,6 +119,12 @@ LogOptions log_options(const DataConfig& config) {
   log.weight = config.weight;
   log.time = in_order ? "" : config.time;
   log.in_order = in_order;
+  log.hold_out = {config.test_newest.items, config.test_newest.share, {}};
+  if (config.test_after.empty()) return log;
+  log.hold_out.from = time_in_field(config.test_after);
+  if (!log.hold_out.from)
+    fail_input("data.test_after = {} is no time; write a date, as 2024-06-01, or a number as in the log",
+               config.test_after);
   return log;
 }
 

@@ -22,7 +22,8 @@ LogOptions log_options(const DataConfig& config);
 
 // Reads the data of a run with `options`, which contain the items. A sample of data.test or of a
 // data.validation file is a user: its features are the user's items in data.known (else data.train), its
-// labels the items in that file. With data.test_newest, the test item of each user is its newest item.
+// labels the items in that file. With data.test_newest and data.test_after, the test items of
+// users are those of LogOptions::hold_out.
 RunData read_interaction_data(const DataConfig& config, const ReadOptions& options);
 
 // Users to predict for. Not copyable.

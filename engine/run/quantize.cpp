@@ -12,6 +12,7 @@
 #include "engine/model/output_files.h"
 #include "engine/run/model_use.h"
 #include "engine/run/run_data.h"
+#include "engine/run/threshold_file.h"
 #include "engine/wide/wide_path.h"
 
 namespace slide {
@@ -86,8 +87,10 @@ ModelSide side_of(Model& model, const std::optional<TestData>& data, int threads
 }  // namespace
 
 QuantizeResult quantize_model(const QuantizeOptions& options) {
-  check_model_out({"OUT", options.out}, std::array{options.model, options.test}, "small.slide",
-                  options.replace);
+  check_model_out(
+      {"OUT", options.out},
+      std::array{options.model, options.test, threshold_number(options.threshold) ? "" : options.threshold},
+      "small.slide", options.replace);
   QuantizeResult result;
   Model model = load_model(options.model);
   WidePath* wide = wide_of(model.network.output());
@@ -100,8 +103,10 @@ QuantizeResult quantize_model(const QuantizeOptions& options) {
   result.before = side_of(model, data, threads);
   result.notes = model.notes;
   if (options.pruning) prune(*options.pruning, wide->storage());
+  if (!options.threshold.empty()) model.thresholds = thresholds_of_model(options.threshold, model);
   save_model(options.out, {model.config, model.shape, model.trained(), nullptr, model.steps, model.text.get(),
-                           model.idle, options.form.value_or(model.form), &model.hashes});
+                           model.idle, options.form.value_or(model.form), &model.hashes,
+                           model.thresholds ? &*model.thresholds : nullptr});
   Model small = load_model(options.out);
   result.after = side_of(small, data, threads);
   return result;

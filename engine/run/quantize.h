@@ -28,6 +28,8 @@ struct QuantizeOptions {
   std::string test;                // data to evaluate both models on; empty: none
   int threads = 0;
   bool replace = true;  // a model that lies at `out`, else InputError
+  // A number for all labels, or a file of thresholds (threshold_file.h), to store; empty: those of the model.
+  std::string threshold = {};
 };
 
 struct Measures {

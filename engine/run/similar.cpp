@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 #include <span>
 #include <vector>
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
+#include "engine/kernels/bf16.h"
 #include "engine/kernels/kernels.h"
 #include "engine/run/vectors.h"
 
@@ -16,8 +18,10 @@ namespace slide {
 namespace {
 
 constexpr std::size_t kUnitRowsAtOnce = 1024;
-constexpr std::size_t kTogether = 16;   // queries that share a pass over the rows
-constexpr std::size_t kTileRows = 128;  // rows that stay in the cache meanwhile
+constexpr std::size_t kTogether = 64;       // queries that share a pass over the rows
+constexpr std::size_t kMinCandidates = 64;  // of a query, whose exact cosines are computed
+constexpr std::size_t kCandidatesOf = 4;    // and for each wanted row
+constexpr std::size_t kTileRows = 64;       // rows that stay in the cache meanwhile
 
 std::size_t vectors_of(const Model& model, SimilarOf of) {
   return of == SimilarOf::kLabels ? model.shape.labels : model.network.sample_features();
@@ -26,6 +30,28 @@ std::size_t vectors_of(const Model& model, SimilarOf of) {
 bool more_similar(const Related& a, const Related& b) {
   return a.score != b.score ? a.score > b.score : a.id < b.id;
 }
+
+// The most similar of what is offered, in a heap with the worst first.
+class BestOf {
+ public:
+  BestOf(std::size_t count, std::vector<Related>& heap) : count_(count), heap_(&heap) {}
+  // Returns the score that the next one must reach.
+  double offer(const Related& one) {
+    if (heap_->size() == count_) {
+      if (!more_similar(one, heap_->front())) return heap_->front().score;
+      std::ranges::pop_heap(*heap_, more_similar);
+      heap_->pop_back();
+    }
+    heap_->push_back(one);
+    std::ranges::push_heap(*heap_, more_similar);
+    return heap_->size() == count_ ? heap_->front().score : -INFINITY;
+  }
+  void sort() { std::ranges::sort_heap(*heap_, more_similar); }
+
+ private:
+  std::size_t count_;
+  std::vector<Related>* heap_;
+};
 
 }  // namespace
 
@@ -57,19 +83,12 @@ void SimilarRows::compare(std::span<const std::uint32_t> ids, std::size_t count,
     const std::size_t end = std::min(size_, first + kTileRows);
     for (std::size_t q = 0; q < ids.size(); ++q) {
       const float* const own = row(ids[q]);
-      std::vector<Related>& heap = best[q];
+      BestOf heap(count, best[q]);
       for (std::size_t other = first; other < end; ++other) {
         const Related one{static_cast<std::uint32_t>(other), k.dot(own, row(other), stride_)};
-        if (one.score == 0 || other == ids[q]) continue;
-        if (heap.size() == count) {
-          if (!more_similar(one, heap.front())) continue;
-          std::ranges::pop_heap(heap, more_similar);
-          heap.pop_back();
-        }
-        heap.push_back(one);
-        std::ranges::push_heap(heap, more_similar);
+        if (one.score != 0 && other != ids[q]) heap.offer(one);
       }
-      if (end == size_) std::ranges::sort_heap(heap, more_similar);
+      if (end == size_) heap.sort();
     }
   }
 }
@@ -82,6 +101,143 @@ std::vector<std::vector<Related>> SimilarRows::nearest(const std::vector<std::ui
                  const std::size_t first = group * kTogether;
                  compare(std::span(ids).subspan(first, std::min(kTogether, ids.size() - first)), count,
                          all.data() + first);
+               });
+  return all;
+}
+
+void SimilarRows::centre(const float* row, float* to) const {
+  for (std::size_t i = 0; i < width_; ++i) to[i] = row[i] - mean_[i];
+}
+
+void SimilarRows::round_rows(int threads) {
+  if (rounded_ || size_ < kMinRounded) return;
+  rounded_ = true;
+  std::vector<double> sums(width_);
+  for (std::size_t id = 0; id < size_; ++id) {
+    for (std::size_t i = 0; i < width_; ++i) sums[i] += double{row(id)[i]};
+  }
+  mean_.resize(width_);
+  for (std::size_t i = 0; i < width_; ++i)
+    mean_[i] = static_cast<float>(sums[i] / static_cast<double>(size_));
+  q_stride_ = round_up(width_, kernels::kPairGroup);
+  q_ = AlignedArray<std::int8_t>(size_ * q_stride_);
+  exponents_.resize(size_);
+  starts_.resize(size_);
+  shift_.resize(size_);
+  const kernels::KernelSet& k = kernels::active();
+  parallel_for((size_ + kUnitRowsAtOnce - 1) / kUnitRowsAtOnce, resolve_threads(threads),
+               [&](std::size_t part, int) {
+                 std::vector<float> centred(q_stride_);
+                 for (std::size_t id = part * kUnitRowsAtOnce;
+                      id < std::min(size_, (part + 1) * kUnitRowsAtOnce); ++id) {
+                   centre(row(id), centred.data());
+                   std::int8_t* const q = q_.data() + id * q_stride_;
+                   exponents_[id] = static_cast<std::int8_t>(k.narrow_int8(centred.data(), width_, q));
+                   starts_[id] = -128 * std::accumulate(q, q + q_stride_, 0);
+                   const bool zeros = k.dot(row(id), row(id), stride_) == 0;
+                   shift_[id] = zeros ? -INFINITY : -0.5F * k.dot(centred.data(), centred.data(), width_);
+                 }
+               });
+}
+
+// Rounds a query, less the mean, to bytes that stand for -127 to 127.
+void SimilarRows::round_query(std::size_t q, std::uint32_t id, Search& search) const {
+  float* const centred = search.centred.data();
+  centre(row(id), centred);
+  float largest = 0;
+  for (std::size_t i = 0; i < width_; ++i) largest = std::max(largest, std::fabs(centred[i]));
+  const float factor = largest > 0 ? 127 / largest : 0;
+  search.steps.data()[q] = largest / 127;
+  for (std::size_t c = 0; c < q_stride_; c += 4) {
+    std::uint32_t word = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+      const float one = c + i < width_ ? centred[c + i] : 0;
+      word |= static_cast<std::uint32_t>(static_cast<std::int32_t>(one * factor + 128.5F)) << (8 * i);
+    }
+    search.words.data()[c / 4 * kTogether + q] = word;
+  }
+}
+
+// Candidates of one query.
+void SimilarRows::search_alone(std::uint32_t id, std::size_t wanted, Search& search) const {
+  if (search.z.size() < size_) search.z = AlignedArray<float>(size_);
+  float* const z = search.z.data();
+  centre(row(id), search.centred.data());
+  std::ranges::copy(shift_, z);
+  std::vector<std::uint32_t> ids(kTileRows);
+  BestOf best(wanted, search.candidates[0]);
+  float least = -INFINITY;
+  for (std::size_t first = 0; first < size_; first += kTileRows) {
+    const std::size_t count = std::min(kTileRows, size_ - first);
+    std::iota(ids.begin(), ids.end(), static_cast<std::uint32_t>(first));
+    kernels::active().add_dots_int8({q_.data(), q_stride_, exponents_.data()}, ids.data(), count,
+                                    search.centred.data(), q_stride_, z + first);
+    for (std::size_t r = first; r < first + count; ++r) {
+      if (z[r] > least) least = static_cast<float>(best.offer({static_cast<std::uint32_t>(r), z[r]}));
+    }
+  }
+}
+
+// Candidates of several queries, which share a pass over the rows.
+void SimilarRows::search_together(std::span<const std::uint32_t> ids, std::size_t wanted,
+                                  Search& search) const {
+  if (search.z.size() < kTileRows * kTogether) search.z = AlignedArray<float>(kTileRows * kTogether);
+  float *const z = search.z.data(), *const least = search.least.data();
+  for (std::size_t q = 0; q < ids.size(); ++q) round_query(q, ids[q], search);
+  std::fill_n(least, ids.size(), -INFINITY);
+  std::fill(least + ids.size(), least + kTogether, INFINITY);
+  std::vector<BestOf> best;
+  for (std::size_t q = 0; q < ids.size(); ++q) best.emplace_back(wanted, search.candidates[q]);
+  for (std::size_t first = 0; first < size_; first += kTileRows) {
+    const std::size_t count = std::min(kTileRows, size_ - first);
+    kernels::active().rows_forward_int8({q_.data() + first * q_stride_, q_stride_, exponents_.data() + first},
+                                        count, starts_.data() + first, shift_.data() + first,
+                                        {search.words.data(), search.steps.data(), q_stride_, kTogether}, z);
+    for (std::size_t r = 0; r < count; ++r) {
+      const float* const of_row = z + r * kTogether;
+      int any = 0;
+      for (std::size_t q = 0; q < kTogether; ++q) any |= of_row[q] > least[q] ? 1 : 0;
+      for (std::size_t q = 0; any != 0 && q < ids.size(); ++q) {
+        if (of_row[q] > least[q])
+          least[q] = static_cast<float>(best[q].offer({static_cast<std::uint32_t>(first + r), of_row[q]}));
+      }
+    }
+  }
+}
+
+void SimilarRows::rescore(std::uint32_t id, std::span<const Related> candidates, std::size_t count,
+                          std::vector<Related>& best) const {
+  BestOf exact(count, best);
+  for (const Related& one : candidates) {
+    const float cosine = kernels::active().dot(row(id), row(one.id), stride_);
+    if (one.id != id && cosine != 0) exact.offer({one.id, cosine});
+  }
+  exact.sort();
+}
+
+std::vector<std::vector<Related>> SimilarRows::search(const std::vector<std::uint32_t>& ids,
+                                                      std::size_t count, int threads) const {
+  if (!rounded_) return nearest(ids, count, threads);
+  std::vector<std::vector<Related>> all(ids.size());
+  const std::size_t wanted = std::min(size_, std::max(kMinCandidates, kCandidatesOf * count) + 1);
+  std::vector<Search> own(static_cast<std::size_t>(resolve_threads(threads)));
+  parallel_for((ids.size() + kTogether - 1) / kTogether, static_cast<int>(own.size()),
+               [&](std::size_t group, int thread) {
+                 Search& search = own[static_cast<std::size_t>(thread)];
+                 if (search.candidates.empty()) {
+                   search.centred = AlignedArray<float>(q_stride_);
+                   search.words = AlignedArray<std::uint32_t>(q_stride_ / 4 * kTogether);
+                   search.steps = AlignedArray<float>(kTogether);
+                   search.least = AlignedArray<float>(kTogether);
+                   search.candidates.resize(kTogether);
+                 }
+                 for (auto& candidates : search.candidates) candidates.clear();
+                 const std::size_t first = group * kTogether;
+                 const auto some = std::span(ids).subspan(first, std::min(kTogether, ids.size() - first));
+                 some.size() == 1 ? search_alone(some[0], wanted, search)
+                                  : search_together(some, wanted, search);
+                 for (std::size_t q = 0; q < some.size(); ++q)
+                   rescore(some[q], search.candidates[q], count, all[first + q]);
                });
   return all;
 }

@@ -18,9 +18,12 @@ namespace slide {
 
 enum class SimilarOf { kLabels, kFeatures };
 
-// Unit vectors of all labels or features.
+// Unit vectors of all labels or features; for search() also their differences from the mean row, in 8 bits.
 class SimilarRows {
  public:
+  // Beside less rows, nearest() is as quick.
+  static constexpr std::size_t kMinRounded = 20000;
+
   // Memory: 4 * width bytes a row, the width rounded up to a cache line. Throws InputError where the model
   // has no such vectors.
   SimilarRows(const Model& model, SimilarOf of, int threads);
@@ -32,12 +35,44 @@ class SimilarRows {
   std::vector<std::vector<Related>> nearest(const std::vector<std::uint32_t>& ids, std::size_t count,
                                             int threads) const;
 
+  // Prepares search(); no effect below kMinRounded rows. Not safe beside other calls. Memory: a byte for each
+  // number of a row, and 9 bytes a row.
+  void round_rows(int threads);
+  // As nearest(), but compares the rounded rows first, by their distances in 8 bits, and of the first 64, or
+  // 4 for each of `count`, the exact cosines. nearest() without rounded rows.
+  std::vector<std::vector<Related>> search(const std::vector<std::uint32_t>& ids, std::size_t count,
+                                           int threads) const;
+
  private:
+  // Working memory of a thread in search().
+  struct Search {
+    AlignedArray<float> centred;        // a query less the mean
+    AlignedArray<std::uint32_t> words;  // kernels::ByteSamples
+    AlignedArray<float> steps;          // of the queries
+    AlignedArray<float> z;              // [rows of a tile][queries], or of all rows for a lone query
+    AlignedArray<float> least;          // of the candidates, by query
+    std::vector<std::vector<Related>> candidates;
+  };
+
   const float* row(std::size_t id) const { return rows_.data() + id * stride_; }
   void compare(std::span<const std::uint32_t> ids, std::size_t count, std::vector<Related>* best) const;
+  void centre(const float* row, float* to) const;
+  void round_query(std::size_t q, std::uint32_t id, Search& search) const;
+  void search_alone(std::uint32_t id, std::size_t wanted, Search& search) const;
+  void search_together(std::span<const std::uint32_t> ids, std::size_t wanted, Search& search) const;
+  void rescore(std::uint32_t id, std::span<const Related> candidates, std::size_t count,
+               std::vector<Related>& best) const;
 
   std::size_t size_, width_, stride_;
   AlignedArray<float> rows_;
+  // Rounded: the nearest rows r of q have the largest (q - mean)(r - mean) - |r - mean|^2 / 2.
+  bool rounded_ = false;
+  std::vector<float> mean_;
+  std::size_t q_stride_ = 0;
+  AlignedArray<std::int8_t> q_;
+  std::vector<std::int8_t> exponents_;
+  std::vector<std::int32_t> starts_;  // what signed queries as unsigned bytes add
+  std::vector<float> shift_;          // -|r - mean|^2 / 2; minus infinity for rows of zeros
 };
 
 // Ids of labels or features by name, or by number where they have none.

@@ -2,8 +2,10 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "datasets/rows/data_parts.h"
+#include "datasets/rows/split.h"
 #include "datasets/sidecar/sample_keys.h"
 #include "engine/base/error.h"
 
@@ -73,6 +75,23 @@ Dataset with_sample_keys(const Dataset& first, std::size_t all, const DataConfig
     if (!of_samples->empty()) of_samples->resize(first.samples());
   }
   return in_wanted_order(first.with_keys(std::make_shared<const SampleKeys>(std::move(keys))), config);
+}
+
+void hold_later_out(const DataConfig& config, const ReadOptions& options, RunData& run) {
+  const std::string data = shown_path(config.train);
+  const std::vector<bool> later =
+      times_from(read_keys(config, run.train.samples(), options).time, config.test_after, data);
+  std::vector<std::uint32_t> before, from;
+  for (std::uint32_t sample = 0; sample < later.size(); ++sample)
+    (later[sample] ? from : before).push_back(sample);
+  if (from.empty())
+    fail_input("data.test_after = {}: {} has no sample from that time on; give an earlier one",
+               config.test_after, data);
+  if (before.empty())
+    fail_input("data.test_after = {}: {} has no sample before that time; give a later one", config.test_after,
+               data);
+  run.test = copy_rows(run.train, from);
+  run.train = copy_rows(run.train, before);
 }
 
 Dataset in_wanted_order(const Dataset& data, const DataConfig& config) {

@@ -9,6 +9,7 @@
 #include "datasets/rows/dataset.h"
 #include "datasets/rows/read_options.h"
 #include "engine/config/config.h"
+#include "engine/run/run_sets.h"
 
 namespace slide {
 
@@ -25,6 +26,10 @@ void refuse_key_files(const DataConfig& config);
 // data.train. `options`: of reading data.train. Throws InputError where they do not match the samples.
 Dataset with_sample_keys(const Dataset& first, std::size_t all, const DataConfig& config,
                          const ReadOptions& options);
+
+// Moves the samples from data.test_after on into the test. `options`: of reading data.train. Throws
+// InputError where none or all are.
+void hold_later_out(const DataConfig& config, const ReadOptions& options, RunData& run);
 
 // The same samples, with their order as times where `config` says so.
 Dataset in_wanted_order(const Dataset& data, const DataConfig& config);

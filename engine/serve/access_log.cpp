@@ -42,6 +42,11 @@ std::string ascii_json(std::string_view text) {
 
 }  // namespace
 
+std::string log_line(std::string_view event, std::string_view message) {
+  return fmt::format("{{\"time\":\"{}\",\"event\":{},\"message\":{}}}\n",
+                     time_text(std::chrono::system_clock::now()), ascii_json(event), ascii_json(message));
+}
+
 AccessLog::AccessLog(std::string path, const Tell& tell)
     : path_(std::move(path)), tell_(tell), file_(open_log(path_)) {
   if (!file_.is_open())

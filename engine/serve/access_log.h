@@ -25,6 +25,9 @@ struct Access {
   std::string_view model;     // fingerprint of the answering model, or empty
 };
 
+// A line of JSON about an event of the server, with its newline: {"time":..,"event":..,"message":..}.
+std::string log_line(std::string_view event, std::string_view message);
+
 class AccessLog {
  public:
   using Tell = std::function<void(std::string_view line)>;

@@ -179,12 +179,14 @@ void Connection::request_read() {
   switch (route_.endpoint) {
     case Endpoint::kHealth:
       return respond(host_.health());
+    case Endpoint::kReady:
+      return respond(host_.ready());
     case Endpoint::kPage:
       return respond(page_reply());
     case Endpoint::kMetrics:
       return respond(host_.metrics_reply());
     default:
-      return host_.predict(shared_from_this(), std::move(parser_->get().body()));
+      return host_.predict(shared_from_this(), route_.endpoint, std::move(parser_->get().body()));
   }
 }
 

@@ -44,9 +44,11 @@ class ConnectionHost {
   virtual void add(Connection* connection) = 0;     // registers a new connection
   virtual void remove(Connection* connection) = 0;  // unregisters a closing one
   virtual Reply health() const = 0;
+  virtual Reply ready() const = 0;
   virtual Reply metrics_reply() const = 0;
   // Predicts for `body` and calls connection->respond() with the answer.
-  virtual void predict(std::shared_ptr<Connection> connection, std::string body) = 0;
+  virtual void predict(std::shared_ptr<Connection> connection, ServerMetrics::Endpoint endpoint,
+                       std::string body) = 0;
 
  protected:
   ~ConnectionHost() = default;

@@ -74,10 +74,10 @@ Target target_of(const http::request_header<>& request) {
 Route route_of(const http::request_header<>& request) {
   const std::string_view path = target_of(request).path;
   Route route;
-  if (path == "/predict") {
-    route.endpoint = Endpoint::kPredict;
+  if (path == "/predict" || path == "/similar") {
+    route.endpoint = path == "/predict" ? Endpoint::kPredict : Endpoint::kSimilar;
     if (request.method() != http::verb::post) {
-      route.refusal = failure(http::status::method_not_allowed, "/predict takes POST");
+      route.refusal = failure(http::status::method_not_allowed, fmt::format("{} takes POST", path));
       route.refusal->allow = "POST";
     } else if (!is_json(text_of(request[http::field::content_type]))) {
       route.refusal =
@@ -89,10 +89,11 @@ Route route_of(const http::request_header<>& request) {
   }
   if (path == "/") route.endpoint = Endpoint::kPage;
   if (path == "/health") route.endpoint = Endpoint::kHealth;
+  if (path == "/ready") route.endpoint = Endpoint::kReady;
   if (path == "/metrics") route.endpoint = Endpoint::kMetrics;
   if (route.endpoint == Endpoint::kOther) {
-    route.refusal =
-        failure(http::status::not_found, "there are POST /predict, and GET /, /health and /metrics");
+    route.refusal = failure(http::status::not_found,
+                            "there are POST /predict and /similar, and GET /, /health, /ready and /metrics");
   } else if (request.method() != http::verb::get && request.method() != http::verb::head) {
     route.refusal = failure(http::status::method_not_allowed, fmt::format("{} takes GET", path));
     route.refusal->allow = "GET, HEAD";

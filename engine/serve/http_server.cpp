@@ -28,6 +28,7 @@
 #include "engine/serve/post_patiently.h"
 #include "engine/serve/predict_api.h"
 #include "engine/serve/server_metrics.h"
+#include "engine/serve/similar_api.h"
 #include "engine/serve/worker_threads.h"
 
 namespace slide::serve {
@@ -50,6 +51,7 @@ Clock::duration seconds_of(double seconds) {
 // A request during its prediction by a worker thread.
 struct Job {
   std::shared_ptr<Connection> connection;
+  ServerMetrics::Endpoint endpoint;
   std::string body;
   std::shared_ptr<const ServedModel> model;
   Reply reply;
@@ -106,11 +108,13 @@ class HttpServer::Core final : public ConnectionHost {
   bool logs() const override { return access_log_.has_value(); }
   void log(const Access& access) override { access_log_->write(access); }
   Reply health() const override;
+  Reply ready() const override;
   Reply metrics_reply() const override {
     return {http::status::ok, metrics_.text(*loader_->model(), waiting_),
             "text/plain; version=0.0.4; charset=utf-8"};
   }
-  void predict(std::shared_ptr<Connection> connection, std::string body) override;
+  void predict(std::shared_ptr<Connection> connection, ServerMetrics::Endpoint endpoint,
+               std::string body) override;
 
  private:
   bool take(tcp::socket socket);
@@ -118,7 +122,7 @@ class HttpServer::Core final : public ConnectionHost {
   void stop();
   void wait_for_reload();
   void outlive(const std::exception& error);
-  Reply compute(const std::string& body, const ServedModel& model, Clock::time_point asked);
+  Reply compute(const Job& job, Clock::time_point asked);
 
   const ServerOptions options_;
   const Limits limits_;
@@ -215,12 +219,24 @@ Reply HttpServer::Core::health() const {
                   spelling(served.inference()), uptime)};
 }
 
-Reply HttpServer::Core::compute(const std::string& body, const ServedModel& model, Clock::time_point asked) {
+// Whether a further request would be taken: a load balancer sends it elsewhere if not.
+Reply HttpServer::Core::ready() const {
+  const bool full = metrics_.in_flight >= options_.max_queue + static_cast<std::size_t>(threads_);
+  const bool held = waiting_.held() >= waiting_.limit();
+  const char* const status = stopping_ ? "stopping" : full ? "queue full" : held ? "memory full" : "ready";
+  const bool taken = !stopping_ && !full && !held;
+  return {taken ? http::status::ok : http::status::service_unavailable,
+          fmt::format("{{\"status\":\"{}\",\"model\":\"{}\"}}\n", status, loader_->model()->fingerprint())};
+}
+
+Reply HttpServer::Core::compute(const Job& job, Clock::time_point asked) {
   try {
     if (Clock::now() - asked > seconds_of(options_.timeout))
       return failure(http::status::service_unavailable, "the request waited too long; try again later");
     HeldBytes held(waiting_, kOwnAnswer);
-    PredictAnswer answer = answer_predict(body, model, options_.k, &held);
+    PredictAnswer answer = job.endpoint == ServerMetrics::Endpoint::kSimilar
+                               ? answer_similar(job.body, *job.model, &held)
+                               : answer_predict(job.body, *job.model, options_.k, &held, &metrics_.answers);
     answer.text.add("\n");
     return {.body = std::move(answer.text), .rows = answer.rows, .held = std::move(held)};
   } catch (const NoRoom& full) {
@@ -236,16 +252,18 @@ Reply HttpServer::Core::compute(const std::string& body, const ServedModel& mode
   }
 }
 
-void HttpServer::Core::predict(std::shared_ptr<Connection> connection, std::string body) {
+void HttpServer::Core::predict(std::shared_ptr<Connection> connection, ServerMetrics::Endpoint endpoint,
+                               std::string body) {
   if (metrics_.in_flight >= options_.max_queue + static_cast<std::size_t>(threads_)) {
     ++metrics_.rejected;
     return connection->respond(
         failure(http::status::service_unavailable, "too many requests wait; try again later"));
   }
-  const auto job = std::make_shared<Job>(Job{std::move(connection), std::move(body), loader_->model(), {}});
+  const auto job =
+      std::make_shared<Job>(Job{std::move(connection), endpoint, std::move(body), loader_->model(), {}});
   asio::post(workers_->queue(), [this, job, asked = Clock::now(), work = asio::make_work_guard(io_)] {
     try {
-      job->reply = compute(job->body, *job->model, asked);
+      job->reply = compute(*job, asked);
       job->reply.model = job->model->fingerprint();
     } catch (const std::exception&) {  // no memory for the message
       job->reply.status = http::status::service_unavailable;

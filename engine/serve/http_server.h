@@ -1,5 +1,5 @@
-// HTTP server for a model: POST /predict (predict_api.h), GET /health, GET /metrics (server_metrics.h), GET /
-// (page.h).
+// HTTP server for a model: POST /predict (predict_api.h), POST /similar (similar_api.h), GET /health, GET
+// /ready, GET /metrics (server_metrics.h), GET / (page.h).
 //
 // One thread handles all connections and never waits for a prediction; worker threads predict. All client
 // resources are bounded: bytes of header and body, bytes that wait to be sent, the time for a request to

@@ -30,23 +30,11 @@ struct Ask {
   std::size_t k;
   bool has_k = false;       // the request says how many labels it wants
   std::size_t explain = 0;  // features per label
-  std::optional<double> threshold;
+  std::optional<Thresholds> thresholds;
   bool logit = false;
   bool keep_known = false;
   Inference inference;
 };
-
-Json parse(std::string_view body) {
-  if (nests_too_deep(body))
-    fail_input("the body is nested more than {} deep; send an object as {{\"text\": \"...\"}}", kMaxNesting);
-  try {
-    return Json::parse(body);
-  } catch (const Json::parse_error& error) {
-    fail_input("the body is no JSON (byte {}); send an object as {{\"text\": \"...\"}}", error.byte);
-  } catch (const Json::exception&) {  // a number out of range
-    fail_input("the body holds a number out of range; send numbers that fit a double");
-  }
-}
 
 // Parses a value that must be `first` or `second`; returns whether it is `second`.
 bool second_of(const Json& value, const char* key, std::string_view first, std::string_view second) {
@@ -63,12 +51,6 @@ Inference inference_of(const Json& value) {
   fail_input("inference must be \"auto\", \"full\" or \"lsh\"");
 }
 
-std::size_t count_of(const Json& value, const char* key, std::size_t most) {
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 || value.get<std::uint64_t>() > most)
-    fail_input("{} must be a whole number from 1 to {}", key, most);
-  return value.get<std::size_t>();
-}
-
 // Parses a key of the whole request; returns false for an unknown key.
 bool take_option(const std::string& key, const Json& value, Ask& ask) {
   if (key == "k") {
@@ -78,7 +60,7 @@ bool take_option(const std::string& key, const Json& value, Ask& ask) {
     ask.explain = count_of(value, "explain", kMaxFeatures);
   } else if (key == "threshold") {
     if (!value.is_number()) fail_input("threshold must be a number");
-    ask.threshold = value.get<double>();
+    ask.thresholds.emplace(value.get<double>());
   } else if (key == "scores") {
     ask.logit = second_of(value, "scores", "probability", "logit");
   } else if (key == "keep_known") {
@@ -114,22 +96,30 @@ class Answer {
     for (const Prediction& prediction : best) {
       const double score = score_of(prediction.score);
       if (!reaches(score)) break;  // best first
+      if (ask_.thresholds && !reaches_written(score, ask_.thresholds->of(prediction.label))) continue;
+      if (first && metrics_ != nullptr && !ask_.logit) metrics_->add_top_score(score);
       text_ += first ? "" : ",";
       first = false;
+      if (metrics_ != nullptr) model_.use(prediction.label);
       append_prediction(text_, prediction.label, name_of(prediction.label), score);
       if (ask_.explain > 0) add_reasons(prediction.label);
       if (text_.size() >= kPieceBytes) end_piece();
     }
+    if (first && metrics_ != nullptr) metrics_->add_empty();
     text_ += "]";
   }
+  // Counts what is answered from here on.
+  void count(AnswerMetrics* metrics) { metrics_ = metrics; }
   void add(std::string_view text) { text_ += text; }
   ReplyText take() {
     end_piece();
     return std::move(whole_);
   }
 
-  // Whether a score reaches the threshold as it is written.
-  bool reaches(double score) const { return !ask_.threshold || reaches_written(score, *ask_.threshold); }
+  // Whether a score reaches the threshold of some label as it is written.
+  bool reaches(double score) const {
+    return !ask_.thresholds || reaches_written(score, ask_.thresholds->least());
+  }
   double score_of(double score) const {
     return ask_.logit ? score : probability_of(model_.model().config.loss.kind, score);
   }
@@ -173,6 +163,7 @@ class Answer {
   Attribution& attribution_;
   HeldBytes* held_;
   std::size_t request_bytes_;
+  AnswerMetrics* metrics_ = nullptr;
   ReplyText whole_;
   std::string text_;  // the piece that is being made
 };
@@ -275,11 +266,11 @@ std::string error_json(std::string_view message) {
 }
 
 PredictAnswer answer_predict(std::string_view body, const ServedModel& model, std::size_t default_k,
-                             HeldBytes* held) {
-  const Json request = parse(body);
+                             HeldBytes* held, AnswerMetrics* metrics) {
+  const Json request = parse_request(body);
   ServedModel::Lease space(model);
   RequestSamples samples(model.model(), model.users(), *space);
-  Ask ask{.k = default_k, .threshold = {}, .inference = model.inference()};
+  Ask ask{.k = default_k, .thresholds = {}, .inference = model.inference()};
   const Json* inputs = take_request(request, samples, ask);
   if (inputs != nullptr) add_inputs(*inputs, samples);
   if (model.predictor(ask.inference == Inference::kLsh ? Inference::kLsh : Inference::kFull) == nullptr)
@@ -288,7 +279,8 @@ PredictAnswer answer_predict(std::string_view body, const ServedModel& model, st
     fail_input("keep_known: the model was not trained on interactions; leave it out");
   const Dataset data = samples.take();
   ask.k = std::min(ask.k, model.model().network.labels());
-  const bool reaching = ask.threshold && !ask.has_k;
+  if (!ask.has_k && !ask.thresholds && !ask.logit) ask.thresholds = model.model().thresholds;
+  const bool reaching = ask.thresholds && !ask.has_k;
   if (!reaching) check_size(ask, data.size());
   const Predictor::Wanted wanted = {ask.k, !ask.logit && is_normalised(model.model().config.loss.kind),
                                     ask.keep_known, reaching};
@@ -296,6 +288,8 @@ PredictAnswer answer_predict(std::string_view body, const ServedModel& model, st
   const Predictor* predictor = model.predictor(inference);
   Predictor::Scratch& scratch = inference == Inference::kLsh ? (*space).lsh : (*space).full;
   Answer answer(model, ask, data, (*space).attribution, held, 2 * body.size() + kRequestBytes);
+  answer.count(metrics);
+  if (metrics != nullptr) metrics->add_unknown(samples.unknown() + samples.unknown_words());
   const auto call = [&](const Dataset& rows, const Predictor::Wanted& asked, const Predictor::Sink& sink) {
     predictor->predict(rows, asked, scratch, sink);
   };

@@ -25,6 +25,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/serve/answer_metrics.h"
 #include "engine/serve/byte_budget.h"
 #include "engine/serve/reply_text.h"
 #include "engine/serve/served_model.h"
@@ -48,7 +49,7 @@ struct PredictAnswer {
 // with one line for the client where the request is malformed, the model cannot answer it, or `held`, which
 // counts the answer's bytes while they are made, can never hold them; NoRoom where it cannot now.
 PredictAnswer answer_predict(std::string_view body, const ServedModel& model, std::size_t default_k,
-                             HeldBytes* held = nullptr);
+                             HeldBytes* held = nullptr, AnswerMetrics* metrics = nullptr);
 
 // Text in the quotes of JSON; what is no UTF-8 is replaced.
 std::string json_string(std::string_view text);

@@ -2,9 +2,11 @@
 // add up as they do in a list of pairs. Internal to the server.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,5 +39,10 @@ struct KeyList : std::vector<std::pair<const Key, T>, Allocator> {
 
 using RequestJson =
     nlohmann::basic_json<KeyList, std::vector, std::string, bool, std::int64_t, std::uint64_t, double>;
+
+// Parses a body. Throws InputError with a line for the client.
+RequestJson parse_request(std::string_view body);
+// A whole number from 1 to `most`, else throws InputError.
+std::size_t count_of(const RequestJson& value, const char* key, std::size_t most);
 
 }  // namespace slide::serve

@@ -84,7 +84,7 @@ void RequestSamples::add_text(const Json& value) {
   split_plain(*text, model_.text->form(), space_.parts);
   const bool scaled = model_.config.data.normalize && !names_.back();
   model_.text->features_of(space_.parts.text, scaled, space_.tokenizer, row);
-  if (has_items(model_.text->form())) unknown_ += row.unknown;
+  (has_items(model_.text->form()) ? unknown_ : unknown_words_) += row.unknown;
   append(row.feature_count);
 }
 

@@ -28,7 +28,9 @@ ServedModel::ServedModel(const Options& options)
       model_(load_regular(options.path)),
       names_(model_, options.labels),
       fingerprint_(fmt::format("{:08x}", model_.checksum)),
-      inference_(options.inference.value_or(model_.config.eval.inference)) {
+      inference_(options.inference.value_or(model_.config.eval.inference)),
+      used_(model_.network.labels()) {
+  if (options.threshold) model_.thresholds.emplace(*options.threshold);
   InferenceOptions wanted;
   wanted.candidates = model_.config.eval.candidates;
   wanted.threads = options.threads;
@@ -42,6 +44,11 @@ ServedModel::ServedModel(const Options& options)
   }
   if (!names_.warning().empty()) model_.notes.push_back(names_.warning());
   read_users(options.known, options.threads);
+  if (options.similar) {
+    similar_.emplace(Similar{SimilarRows(model_, SimilarOf::kLabels, options.threads),
+                             SimilarNames(model_, SimilarOf::kLabels)});
+    similar_->rows.round_rows(options.threads);
+  }
   load_seconds_ = seconds_since(begun_);
   loaded_at_ = std::chrono::system_clock::now();
 }

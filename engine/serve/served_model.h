@@ -1,9 +1,10 @@
 // A loaded model with its predictors and a pool of working memory for requests.
 //
-// Immutable except for the pool, which is guarded by a mutex: safe from any thread. The server replaces the
-// whole object at a reload; pending requests keep their object alive.
+// Immutable except for the pool, which is guarded by a mutex, and counts, which are atomic: safe from any
+// thread. The server replaces the whole object at a reload; pending requests keep their object alive.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -19,6 +20,7 @@
 #include "engine/model/model_file.h"
 #include "engine/run/known_users.h"
 #include "engine/run/label_names.h"
+#include "engine/run/similar.h"
 
 namespace slide::serve {
 
@@ -40,6 +42,8 @@ class ServedModel {
     std::string labels;                  // file with label names, or empty
     std::string known;                   // of interactions: log to look users up in; empty: the model's own
     std::optional<Inference> inference;  // none: eval.inference of the model
+    std::optional<double> threshold{};   // in place of those of the model
+    bool similar = false;                // whether POST /similar is answered
     int threads = 0;                     // for loading
   };
   // Loads the model; where requests may be answered by tables also builds these, and of interactions reads
@@ -51,6 +55,12 @@ class ServedModel {
   const LabelNames& names() const { return names_; }
   // What users have; nullptr where there is no log of it.
   const KnownUsers* users() const { return users_ ? &*users_ : nullptr; }
+  // What POST /similar is answered by; nullptr where it is not.
+  struct Similar {
+    SimilarRows rows;
+    SimilarNames names;
+  };
+  const Similar* similar() const { return similar_ ? &*similar_ : nullptr; }
   const std::string& path() const { return path_; }
   // Checksum of the file, eight hexadecimal digits.
   const std::string& fingerprint() const { return fingerprint_; }
@@ -66,6 +76,12 @@ class ServedModel {
   const char* kind() const;
   double load_seconds() const { return load_seconds_; }
   std::chrono::system_clock::time_point loaded_at() const { return loaded_at_; }
+
+  // Notes that a label was answered; the number of distinct ones since the model was loaded.
+  void use(std::uint32_t label) const {
+    if (!used_[label].load(std::memory_order_relaxed) && !used_[label].exchange(true)) ++labels_used_;
+  }
+  std::uint64_t labels_used() const { return labels_used_; }
 
   // Borrows a Workspace for its lifetime.
   class Lease {
@@ -94,8 +110,11 @@ class ServedModel {
   std::string fingerprint_;
   Inference inference_;
   std::optional<Predictor> full_, lsh_;
+  std::optional<Similar> similar_;
   double load_seconds_ = 0.0;
   std::chrono::system_clock::time_point loaded_at_;
+  mutable std::vector<std::atomic<bool>> used_;  // by label
+  mutable std::atomic<std::uint64_t> labels_used_{0};
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Workspace>> free_;
 };

@@ -12,7 +12,7 @@ namespace slide::serve {
 
 namespace {
 
-constexpr const char* kNames[] = {"/predict", "/", "/health", "/metrics", "other"};
+constexpr const char* kNames[] = {"/predict", "/similar", "/", "/health", "/ready", "/metrics", "other"};
 
 const char* name_of(ServerMetrics::Endpoint endpoint) {
   return kNames[static_cast<std::size_t>(endpoint)];
@@ -97,6 +97,21 @@ std::string ServerMetrics::text(const ServedModel& model, const ByteBudget& wait
              rejected);
   out.single("slide_waiting_bytes", "gauge", "Bytes of requests and answers that are held.", waiting.held());
   out.single("slide_waiting_limit_bytes", "gauge", "Beyond it requests are refused.", waiting.limit());
+  out.head("slide_top_score", "histogram", "The highest probability of each sample's labels.");
+  std::uint64_t scored = 0;
+  for (std::size_t b = 0; b <= AnswerMetrics::kScores.size(); ++b) {
+    scored += answers.top(b);
+    const bool last = b == AnswerMetrics::kScores.size();
+    out.value("slide_top_score_bucket",
+              last ? "le=\"+Inf\"" : fmt::format("le=\"{}\"", AnswerMetrics::kScores[b]), scored);
+  }
+  out.value("slide_top_score_sum", "", answers.top_sum());
+  out.value("slide_top_score_count", "", scored);
+  out.single("slide_unknown_features_total", "counter",
+             "Values of features, or words, that the model does not know.", answers.unknown());
+  out.single("slide_empty_answers_total", "counter", "Samples answered without a label.", answers.empty());
+  out.single("slide_labels_used", "gauge", "Distinct labels answered since the model was loaded.",
+             model.labels_used());
   out.head("slide_model_info", "gauge", "The model that is served.");
   out.value("slide_model_info",
             fmt::format("fingerprint=\"{}\",path=\"{}\",inference=\"{}\"", model.fingerprint(),

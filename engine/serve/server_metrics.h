@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/serve/answer_metrics.h"
 #include "engine/serve/byte_budget.h"
 #include "engine/serve/served_model.h"
 
@@ -15,7 +16,7 @@ namespace slide::serve {
 class ServerMetrics {
  public:
   // Endpoints that are counted separately.
-  enum class Endpoint { kPredict, kPage, kHealth, kMetrics, kOther };
+  enum class Endpoint { kPredict, kSimilar, kPage, kHealth, kReady, kMetrics, kOther };
 
   // Counts a request answered with status `code`, `seconds` after its last byte arrived.
   void add_request(Endpoint endpoint, unsigned code, double seconds);
@@ -24,6 +25,8 @@ class ServerMetrics {
   std::uint64_t in_flight = 0;  // predictions accepted and not yet answered
   std::uint64_t connections = 0;
   std::uint64_t rejected = 0;  // requests and connections refused at a limit
+
+  AnswerMetrics answers;  // from any thread
 
   std::string text(const ServedModel& model, const ByteBudget& waiting) const;
 

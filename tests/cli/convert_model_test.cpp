@@ -67,15 +67,54 @@ TEST_F(ConvertModelTest, WithoutTheOptimizerAnswersAreTheSame) {
 }
 
 TEST_F(ConvertModelTest, RefusesWhatDoesNotFit) {
-  expect_bad("say how it gets smaller", {"out", "small.slide"});
-  expect_bad("say how it gets smaller", {"out", "small.slide", "--test", "data/test.txt"});
+  expect_bad("say how it changes", {"out", "small.slide"});
+  expect_bad("say how it changes", {"out", "small.slide", "--test", "data/test.txt"});
   expect_bad("--one-based is for data", {"out", "small.slide", "--weights", "int8", "--one-based"});
   expect_bad("--prune", {"out", "small.slide", "--prune", "-1"});
   expect_bad("--prune", {"out", "small.slide", "--prune", "100%"});
   expect_bad("--prune", {"out", "small.slide", "--prune", "some"});
   expect_bad("--weights", {"out", "small.slide", "--weights", "int4"});
+  expect_bad("--threshold: the threshold -0.5 is no probability",
+             {"out", "small.slide", "--threshold", "-0.5"});
+  expect_bad("missing.json", {"out", "small.slide", "--threshold", "missing.json"});
+  write_file(slide_.path("no.json"), "[0.5]");
+  expect_bad("no.json: is no file of thresholds", {"out", "small.slide", "--threshold", "no.json"});
+  write_file(slide_.path("far.json"), R"({"threshold":0.5,"labels":[{"id":100000,"threshold":0.5}]})");
+  expect_bad("the model has no label 100000", {"out", "small.slide", "--threshold", "far.json"});
+  write_file(slide_.path("two.json"),
+             R"({"threshold":0.5,"labels":[{"id":1,"threshold":0.5},{"id":1,"threshold":0.4}]})");
+  expect_bad("label 1 is there twice", {"out", "small.slide", "--threshold", "two.json"});
   expect_bad("no slide model", {"data/test.txt", "small.slide", "--weights", "int8"});
   expect_bad("another name", {"out", "out/model.slide", "--drop-optimizer"});
+}
+
+// What evaluate finds, convert stores and predict uses; the F1 that evaluate prints is that of the answers.
+TEST_F(ConvertModelTest, StoredThresholdsDecide) {
+  ASSERT_EQ(slide_.run({"predict", "out", "data/test.txt", "--k", "20", "--out", "scores.npz"}).code, 0);
+  const Outcome found = slide_.run({"evaluate", "scores.npz", "data/test.txt", "--label-thresholds", "5",
+                                    "--save-thresholds", "thresholds.json", "--json"});
+  ASSERT_EQ(found.code, 0) << found.err;
+  const Json wanted = Json::parse(found.out);
+  EXPECT_GT(wanted["label_thresholds"], 0);
+  ASSERT_EQ(convert({"out", "decided.slide", "--threshold", "thresholds.json"}).code, 0);
+  const Outcome answers = slide_.run({"predict", "decided.slide", "data/test.txt"});
+  ASSERT_EQ(answers.code, 0) << answers.err;
+  write_file(slide_.path("answers.txt"), answers.out);
+  const Json given =
+      Json::parse(slide_.run({"evaluate", "answers.txt", "data/test.txt", "--threshold", "0", "--json"}).out);
+  for (const char* rate : {"f1_micro", "f1_macro", "f1_samples", "precision_micro", "recall_macro"})
+    EXPECT_NEAR(given[rate], wanted[rate], 1e-9) << rate;
+  EXPECT_EQ(slide_.run({"predict", "decided.slide", "data/test.txt", "--k", "3"}).out,
+            slide_.run({"predict", "out", "data/test.txt", "--k", "3"}).out);
+  EXPECT_EQ(slide_.run({"predict", "decided.slide", "data/test.txt", "--threshold", "0.2"}).out,
+            slide_.run({"predict", "out", "data/test.txt", "--threshold", "0.2"}).out);
+  ASSERT_EQ(convert({"decided.slide", "again.slide", "--weights", "bf16"}).code, 0);
+  const Json inspected = Json::parse(slide_.run({"inspect", "again.slide", "--json"}).out);
+  EXPECT_EQ(inspected["threshold"], wanted["threshold"]);
+  EXPECT_EQ(inspected["label_thresholds"], wanted["label_thresholds"]);
+  ASSERT_EQ(convert({"out", "half.slide", "--threshold", "0.5"}).code, 0);
+  EXPECT_EQ(slide_.run({"predict", "half.slide", "data/test.txt"}).out,
+            slide_.run({"predict", "out", "data/test.txt", "--threshold", "0.5"}).out);
 }
 
 }  // namespace

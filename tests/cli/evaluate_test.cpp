@@ -183,5 +183,79 @@ TEST_F(EvaluateTest, TestReadsStandardInputAndTellsIntervals) {
   EXPECT_EQ(bad.err.find("slide: standard input:2:"), 0U) << bad.err;
 }
 
+// By hand: precision, recall and F1 of the best k and at thresholds, the curve, and the files.
+TEST_F(EvaluateTest, DecidesByRankAndThreshold) {
+  write("data.txt", kThreeSamples);
+  write("scores.txt", kTheirScores);
+  const Json json = measures({"scores.txt", "data.txt", "--k", "1", "--threshold", "0.5", "--curve",
+                              "curve.csv", "--report", "report.html", "--per-label", "labels.tsv"});
+  EXPECT_NEAR(json["precision_micro"], 2.0 / 3, 1e-12);
+  EXPECT_NEAR(json["recall_micro"], 2.0 / 4, 1e-12);
+  EXPECT_NEAR(json["precision_macro"], (0 + 1.0 + 1.0) / 3, 1e-12);  // of labels 0, 1, 2
+  EXPECT_NEAR(json["precision_samples"], (1.0 + 0.5 + 0) / 3, 1e-12);
+  EXPECT_NEAR(json["recall_micro_at_1"], 1.0 / 4, 1e-12);
+  EXPECT_EQ(file("curve.csv"),
+            "threshold,precision,recall,f1,predicted,hits\n0.9,1,0.25,0.4,1,1\n0.8,0.5,0.25,0.333333,2,1\n"
+            "0.5,0.666667,0.5,0.571429,3,2\n0.4,0.5,0.5,0.5,4,2\n");
+  EXPECT_NE(file("report.html").find("\"points\":[{\"threshold\":0.9"), std::string::npos);
+  EXPECT_EQ(file("labels.tsv")
+                .find("label\tpositives\tpredicted_at_1\thits_at_1\tprecision_at_1\trecall_at_1\t"
+                      "f1_at_1\tthreshold\tpredicted\thits\tprecision\trecall\tf1\n"),
+            0U);
+  EXPECT_NE(file("labels.tsv").find("\n1\t2\t1\t1\t1\t0.5\t0.666667\t0.5\t1\t1\t1\t0.5\t0.666667\n"),
+            std::string::npos)
+      << file("labels.tsv");
+  EXPECT_NEAR(json["reliability"]["error"], (0.1 + 0.4 + 0.8 + 0.5) / 4, 1e-6);
+  EXPECT_FALSE(measures({"-", "data.txt"}, "1:9\n\n\n").contains("reliability"));
+}
+
+TEST_F(EvaluateTest, FindsThresholdsForAPrecisionAndForLabels) {
+  write("data.txt", kThreeSamples);
+  write("scores.txt", kTheirScores);
+  EXPECT_EQ(measures({"scores.txt", "data.txt", "--min-precision", "0.9"})["threshold"], 0.9);
+  const Json json =
+      measures({"scores.txt", "data.txt", "--label-thresholds", "1", "--save-thresholds", "t.json"});
+  EXPECT_EQ(json["threshold"], 0.5);
+  EXPECT_EQ(json["label_thresholds"], 3);
+  const Json written = Json::parse(file("t.json"));
+  EXPECT_EQ(written["threshold"], 0.5);
+  EXPECT_EQ(written["labels"][1], (Json{{"id", 1}, {"threshold", 0.9}}));
+  EXPECT_EQ(measures({"scores.txt", "data.txt", "--threshold", "t.json"})["f1_micro"], json["f1_micro"]);
+  refuses("t.json: --save-thresholds and --curve name one file; give them two",
+          {"scores.txt", "data.txt", "--save-thresholds", "t.json", "--curve", "t.json"});
+  EXPECT_EQ(evaluate({"scores.txt", "data.txt", "--threshold", "nan"}).code, 2);
+  EXPECT_EQ(evaluate({"scores.txt", "data.txt", "--threshold", "0.5", "--save-thresholds", "t.json"}).code,
+            2);
+}
+
+// Scores of a model on tables and other forms of data, which --model says how to read.
+TEST_F(EvaluateTest, ReadsDataAsTheModelDoes) {
+  std::string csv = "id,body,kinds\n", jsonl;
+  for (int i = 0; i < 24; ++i) {
+    const bool music = i % 2 == 0;
+    const std::string body = music ? "violin and cello" : "birds and trees";
+    const std::string kinds = i % 6 == 0 ? "music;nature" : music ? "music" : "nature";
+    csv += fmt::format("{},{},{}\n", i, body, kinds);
+    jsonl += fmt::format("{{\"body\":\"{}\",\"kinds\":\"{}\"}}\n", body, kinds);
+  }
+  write("train.csv", csv);
+  write("test.jsonl", jsonl);
+  ASSERT_EQ(slide_
+                .run({"train", "train.csv", "--set", "data.text=body", "data.labels=kinds",
+                      "data.label_separator=;", "text.min_count=1", "--epochs", "1", "--quiet", "--out", "m"})
+                .code,
+            0);
+  for (const char* data : {"train.csv", "test.jsonl"}) {
+    const Outcome scores = slide_.run({"predict", "m", data, "--k", "2"});
+    ASSERT_EQ(scores.code, 0) << scores.err;
+    write("scores.txt", scores.out);
+    const Outcome tested = slide_.run({"test", "m", data, "--k", "1,2", "--json"});
+    ASSERT_EQ(tested.code, 0) << tested.err;
+    const Json json = measures({"scores.txt", data, "--model", "m", "--k", "1,2"});
+    for (const char* name : {"p_at_1", "p_at_2", "ndcg_at_2", "recall_at_1"})
+      EXPECT_NEAR(json[name], Json::parse(tested.out)[name], 1e-9) << data << ' ' << name;
+  }
+}
+
 }  // namespace
 }  // namespace slide::test

@@ -113,6 +113,34 @@ TEST_F(InteractionsTest, TheNewestItemOfEachUserIsATest) {
               events.at(events.size() - 2).contains("hit_rate_at_20"));
 }
 
+TEST_F(InteractionsTest, ItemsFromADateOnAreATest) {
+  write_file(slide_.path("log.csv"),
+             "user,item,rating,timestamp\nann,tea,5,2024-05-01\nann,jam,4,2024-05-03\nann,rice,4,2024-06-04\n"
+             "bob,tea,3,2024-05-02\nbob,jam,4,2024-06-04\nbob,rice,2,2024-05-01\ncid,jam,2,2024-05-01\n"
+             "cid,tea,2,2024-05-01\n");
+  const auto trained = [&](const std::string& set) {
+    return slide_.run({"train", "log.csv", "--set", "data.kind=interactions", set, "--epochs", "1", "--out",
+                       "dated", "--force"});
+  };
+  const auto tested = [&](const std::string& set) {
+    const Outcome done = trained(set);
+    EXPECT_EQ(done.code, 0) << done.err;
+    return events_of(read_file(slide_.path("dated/metrics.jsonl"))).front()["test_samples"];
+  };
+  EXPECT_EQ(tested("data.test_after=2024-06-01"), 2);
+  EXPECT_EQ(tested("data.test_newest=2"), 2);
+  EXPECT_EQ(tested("data.test_newest=0.5"), 3);
+  for (const auto& [set, message] :
+       {std::pair("data.test_after=2025-01-01", "has nothing from that time on"),
+        {"data.test_after=2020-01-01", "has nothing before that time"},
+        {"data.test_after=June", "data.test_after = June is no time"},
+        {"data.test_newest=1.5", "a number of items, or a share of them below 1"}}) {
+    const Outcome refused = trained(set);
+    EXPECT_EQ(refused.code, 2) << set;
+    EXPECT_NE(refused.err.find(message), std::string::npos) << refused.err;
+  }
+}
+
 TEST_F(InteractionsTest, TheNewestItemNeedsATime) {
   write_logs();
   const Outcome refused = slide_.run(

@@ -76,7 +76,7 @@ TEST_F(LogMeasuresTest, AreTheSameByAllCommands) {
              matrix = evaluate("scores.npz");
   const Json logged = events_of(read_file(slide_.path("run/metrics.jsonl"))).back();
   for (const char* name : {"p_at_1", "p_at_3", "p_at_5", "ndcg_at_3", "recall_at_5", "psp_at_1", "psp_at_5",
-                           "hit_rate_at_3", "mrr_at_5"}) {
+                           "hit_rate_at_3", "mrr_at_5", "catalogue_at_5", "novelty_at_5"}) {
     ASSERT_TRUE(test.contains(name)) << name << test;
     EXPECT_NEAR(test[name], piped[name], 1e-9) << name;
     EXPECT_NEAR(test[name], lines[name], 1e-9) << name << lines;

@@ -127,6 +127,11 @@ TEST_F(RecommendTest, SimilarItemsAreThoseOfInspect) {
   EXPECT_EQ(line["item"], "i0-0");
   EXPECT_TRUE(line["similar"][0].contains("name"));
   EXPECT_EQ(by_first(out({"similar", "shop", "i1-1", "--of", "features"})).size(), 1U);
+  EXPECT_EQ(out({"similar", "shop", "--all", "--k", "2", "--out", "all.tsv"}), "");
+  EXPECT_EQ(file("all.tsv"), out({"similar", "shop", "--all", "--k", "2", "--exact"}));
+  EXPECT_EQ(out({"similar", "shop", "--all", "--k", "2", "--out", "all.jsonl"}), "");
+  EXPECT_EQ(file("all.jsonl"), out({"similar", "shop", "--all", "--k", "2", "--json"}));
+  EXPECT_NE(out({"similar", "--help"}).find("MODEL [ITEM...]"), std::string::npos);
 }
 
 TEST_F(RecommendTest, SimilarRefusesWhatIsNotThere) {

@@ -27,7 +27,7 @@ constexpr const char* kWords[] = {"violin cello choir", "whale coral reef", "ove
 
 // Sample i as a line of each format.
 struct Forms {
-  std::string text, csv = "id,title,body,tags\n", json, plain;
+  std::string text, csv = "id,title,body,tags\n", json, plain, semicolons = "id;title;body;tags\n";
 };
 Forms samples(int count) {
   Forms forms;
@@ -37,6 +37,7 @@ Forms samples(int count) {
     forms.csv += fmt::format("{},{},\"{}\",{}\r\n", i, title, body, label);
     forms.json +=
         fmt::format("{{\"title\": \"{}\", \"tags\": [\"{}\"], \"body\": \"{}\"}}\n", title, label, body);
+    forms.semicolons += fmt::format("{};{};\"{}\";{}\r\n", i, title, body, label);
     forms.plain += fmt::format("{} {}\n", title, body);
   }
   return forms;
@@ -54,6 +55,7 @@ class TableCliTest : public testing::Test {
     write_file(slide_.path(name + ".csv"), forms.csv);
     write_file(slide_.path(name + ".jsonl"), forms.json);
     write_file(slide_.path(name + ".plain"), forms.plain);
+    write_file(slide_.path(name + ".semicolons.csv"), forms.semicolons);
   }
   Outcome train(const std::string& data, const Strings& more = {}) {
     Strings arguments = {"train", "c.toml", "--set", "data.train=" + data, "--out", data + "-run", "--force"};
@@ -74,10 +76,10 @@ TEST_F(TableCliTest, TrainAndPredictAsTheirTextDoes) {
   ASSERT_EQ(train("train.txt").code, 0);
   const std::string expected = answers("train.txt", "test.plain");
   EXPECT_NE(expected.find("deep sea:"), std::string::npos);
-  for (const std::string table : {"train.csv", "train.jsonl"}) {
+  for (const std::string table : {"train.csv", "train.jsonl", "train.semicolons.csv"}) {
     const Outcome done = train(table, columns_);
     ASSERT_EQ(done.code, 0) << done.err;
-    for (const char* data : {"test.plain", "test.csv", "test.jsonl"}) {
+    for (const char* data : {"test.plain", "test.csv", "test.jsonl", "test.semicolons.csv"}) {
       EXPECT_EQ(answers(table, data), expected) << table << data;
       EXPECT_EQ(answers(table, "-", read_file(slide_.path(data))), expected) << table << data;
       const Outcome piped =

@@ -57,6 +57,29 @@ class ValidationKeysCliTest : public CliTest {
   const std::vector<std::string> columns_ = {"data.text=text", "data.labels=tag"};
 };
 
+// By a column of numbers, a file of dates, and beside a share for validation.
+TEST_F(ValidationKeysCliTest, SamplesFromATimeOnAreATest) {
+  std::string dates;
+  for (int i = 0; i < 48; ++i) dates += fmt::format("2024-{:02}-01\n", 1 + i % 12);
+  write_file(slide_.path("dates.txt"), dates);
+  std::vector<std::string> sets = columns_;
+  sets.insert(sets.end(), {"data.time=when", "data.test_after=40"});
+  ASSERT_EQ(teach_with("v.csv", sets).code, 0);
+  EXPECT_EQ(first_event()["test_samples"], 8);
+  EXPECT_EQ(first_event()["train_samples"].get<int>() + first_event()["validation_samples"].get<int>(), 40);
+  ASSERT_EQ(
+      teach_with("v.tsv", {"data.time=dates.txt", "data.test_after=2024-10-15", "data.validation=0"}).code,
+      0);
+  EXPECT_EQ(first_event()["test_samples"], 8);
+  refused_line(teach_with("v.tsv", {"data.time=dates.txt", "data.test_after=2025-01-01"}),
+               "no sample from that time on");
+  refused_line(teach_with("v.tsv", {"data.time=dates.txt", "data.test_after=2023-01-01"}),
+               "no sample before that time");
+  refused_line(teach_with("v.tsv", {"data.time=dates.txt", "data.test_after=May"}),
+               "is no date, as the times of");
+  refused_line(teach_with("v.tsv", {"data.test_after=2025-01-01"}), "needs the times of samples");
+}
+
 TEST_F(ValidationKeysCliTest, TrainSaysHowItsPartWasChosen) {
   struct Case {
     std::vector<std::string> sets;

@@ -66,6 +66,7 @@ Rows users_of(std::string_view text, const TextModel& items, ReadOptions options
   LogUsers users;
   MemorySink sink;
   options.users = &users;
+  options.log.hold_out.newest = 1;
   const CsrSizes sizes = parse_interactions({text, "log"}, items, options, sink, chunk_bytes);
   const Dataset data = sink.take(sizes, {});
   Rows rows;
@@ -76,7 +77,8 @@ Rows users_of(std::string_view text, const TextModel& items, ReadOptions options
       EXPECT_EQ(features.ids[f], data.labels(i)[f]);
       row += fmt::format(" {}={}", items.label_name(features.ids[f]), features.values[f]);
     }
-    if (users.newest(i)) row += fmt::format(" newest {}", items.label_name(*users.newest(i)));
+    if (!users.held_out(i).empty())
+      row += fmt::format(" newest {}", items.label_name(users.held_out(i).front()));
     EXPECT_EQ(users.row_of(users.name(i)), i);
     rows.push_back(row);
   }
@@ -254,8 +256,9 @@ TEST(Interactions, ItemsComeBackFromTheirBytes) {
 
 // A log and its users.
 struct Log {
-  Log(std::string_view text, const TextModel& items) {
+  Log(std::string_view text, const TextModel& items, const HoldOut& hold_out = {}) {
     ReadOptions options = log_options();
+    options.log.hold_out = hold_out;
     options.users = &users;
     MemorySink sink;
     const CsrSizes sizes = parse_interactions({text, "log"}, items, options, sink);
@@ -276,10 +279,34 @@ TEST(HeldOut, AreOtherItemsOfTheSameUsers) {
 TEST(HeldOut, NewestItemsStandApart) {
   const std::string text = "u a 1 3\nu b 1 5\nu c 1 4\nv a 1 1\n";
   const auto items = items_of(text);
-  const Log log(text, *items);
-  const NewestApart apart = newest_apart(log.rows, log.users, false);
-  EXPECT_EQ(show(apart.newest), (Rows{"1|0:1 2:1"}));
+  const auto apart_by = [&](const HoldOut& hold_out) {
+    const Log log(text, *items, hold_out);
+    return held_out_apart(log.rows, log.users, false, false);
+  };
+  HeldOutApart apart = apart_by({1});
+  EXPECT_EQ(show(apart.test), (Rows{"1|0:1 2:1"}));
   EXPECT_EQ(show(apart.rest), (Rows{"0,2|0:1 2:1", "0|0:1"}));
+  apart = apart_by({2});
+  EXPECT_EQ(show(apart.test), (Rows{"1,2|0:1"}));
+  EXPECT_EQ(show(apart.rest), (Rows{"0|0:1", "0|0:1"}));
+  EXPECT_EQ(apart_by({3}).test.size(), 0U);  // users stay whole
+  EXPECT_EQ(show(apart_by({0, 0.7}).test), (Rows{"1,2|0:1"}));
+  EXPECT_EQ(show(apart_by({0, 0.4}).test), (Rows{"1|0:1 2:1"}));
+  EXPECT_EQ(apart_by({0, 0.3}).test.size(), 0U);
+}
+
+// By date and by number, in seconds or thousandths; what a user had before is no test.
+TEST(HeldOut, LaterItemsStandApart) {
+  for (const bool thousandths : {false, true}) {
+    const std::string end = thousandths ? "000\n" : "\n";
+    const std::string text = "u a 1 1700000000" + end + "u b 1 1700000200" + end + "u c 1 1700000300" + end +
+                             "u a 1 1700000400" + end + "v a 1 1700000100" + end + "w c 1 1700000200" + end;
+    const auto items = items_of(text);  // a c b
+    const Log log(text, *items, {0, 0, 1700000200});
+    const HeldOutApart apart = held_out_apart(log.rows, log.users, false, true);
+    EXPECT_EQ(show(apart.test), (Rows{"1,2|0:1", "1|"})) << thousandths;
+    EXPECT_EQ(show(apart.rest), (Rows{"0|0:1", "0|0:1", "|"})) << thousandths;
+  }
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ Read read(std::string_view text, const LogOptions& log = {}, std::size_t chunk_b
   ReadReport report;
   options.users = &users;
   options.report = &report;
+  options.log.hold_out.newest = 1;
   MemorySink sink;
   const CsrSizes sizes = parse_interactions({text, "log"}, *items, options, sink, chunk_bytes);
   const Dataset data = sink.take(sizes, {});
@@ -58,8 +59,8 @@ Read read(std::string_view text, const LogOptions& log = {}, std::size_t chunk_b
     const SparseRow features = data.features(i);
     for (std::size_t f = 0; f < features.ids.size(); ++f)
       row += fmt::format(" {}={}", items->label_name(features.ids[f]), features.values[f]);
-    if (users.knows_newest() && users.newest(i))
-      row += fmt::format(" newest {}", items->label_name(*users.newest(i)));
+    if (users.knows_newest() && !users.held_out(i).empty())
+      row += fmt::format(" newest {}", items->label_name(users.held_out(i).front()));
     result.users.push_back(row);
   }
   std::ranges::sort(result.users);
@@ -308,11 +309,12 @@ TEST(LogLayout, RowsByNameAndNewestDoNotDependOnTheOrder) {
     const auto items = learn_items({text, "log"}, options, all);
     LogUsers users;
     options.users = &users;
+    options.log.hold_out.newest = 1;
     MemorySink sink;
     sink.take(parse_interactions({text, "log"}, *items, options, sink), {});
     Strings names;
     for (std::size_t i = 0; i < users.size(); ++i)
-      names.push_back(fmt::format("{} {}", users.name(i), items->label_name(*users.newest(i))));
+      names.push_back(fmt::format("{} {}", users.name(i), items->label_name(users.held_out(i).front())));
     return names;
   };
   const Strings expected = {"a y", "ab x", "abcdefghi x", "abcdefghij y"};

@@ -56,10 +56,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(whole.users.size() == whole.rows.size(), "every row has a user");
   const Dataset asked = held_out_samples(whole.rows, whole.users, cut.rows, cut.users);
   check(asked.label_entries() == 0, "nothing is asked for that is known");
-  const NewestApart apart = newest_apart(whole.rows, whole.users, options.normalize);
+  const HeldOutApart apart = held_out_apart(whole.rows, whole.users, options.normalize, (choice & 1) != 0);
   check_rows(apart.rest);
-  check_rows(apart.newest);
-  check(apart.rest.label_entries() + apart.newest.size() == whole.rows.label_entries(),
+  check_rows(apart.test);
+  check(apart.rest.label_entries() + apart.test.label_entries() == whole.rows.label_entries(),
         "an item is held out or left");
   train_and_predict(whole.rows);
   return 0;

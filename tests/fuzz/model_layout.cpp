@@ -25,6 +25,7 @@ class Walk {
       section("feature weights", [&] { values("feature weights", 2, shape_.features, Kind::kFloat); });
     if (has(kText)) section("text", [&] { text(); });
     if (has(kUnseen)) section("unseen runs", [&] { values("unseen runs", 4, shape_.labels); });
+    if (has(kThresholds)) section("thresholds", [&] { thresholds(); });
     if (at_ + kFooter != file_.size())
       fail_run("the page describes {} of {} bytes", at_ + kFooter, file_.size());
     return std::move(shape_);
@@ -188,6 +189,14 @@ class Walk {
     names("feature name", vocabulary);
     shape_.first_label_name = shape_.fields.size();
     names("label name", labels);
+  }
+
+  void thresholds() {
+    values("threshold", 8, 1, Kind::kFloat);
+    const std::uint64_t labels = number("labels with thresholds");
+    const std::size_t labels_at = last();
+    values("labels of thresholds", 4, labels, Kind::kNumber, labels_at);
+    values("thresholds of labels", 8, labels, Kind::kFloat, labels_at);
   }
 
   const std::string& file_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <iterator>
 #include <string_view>
@@ -86,6 +87,8 @@ std::uint64_t value_at(const std::string& file, std::size_t at, std::size_t widt
 
 std::uint64_t boundary(const Field& field, std::size_t operation) {
   if (field.kind == Kind::kBytes) return kByteValues[operation];
+  if (field.kind == Kind::kFloat && field.width == 8)
+    return std::bit_cast<std::uint64_t>(static_cast<double>(std::bit_cast<float>(kFloats[operation])));
   if (field.kind == Kind::kFloat) return field.width == 2 ? kFloats[operation] >> 16 : kFloats[operation];
   const std::uint64_t value = kNumbers[operation];
   const bool sign = field.width < 8 && (value == kNumbers[5] || value == kNumbers[6]);

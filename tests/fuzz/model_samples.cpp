@@ -142,7 +142,8 @@ const std::vector<std::string>& model_kinds() {
   static const std::vector<std::string> kinds = [] {
     std::vector<std::string> names;
     for (const Recipe& recipe : recipes()) names.push_back(recipe.name);
-    names.insert(names.end(), {"features-small-bf16", "features-small-int8", "dense-small-int8"});
+    names.insert(names.end(), {"features-small-bf16", "features-small-int8", "dense-small-int8",
+                               "features-small-thresholds"});
     return names;
   }();
   return kinds;
@@ -159,6 +160,11 @@ void make_models(const std::string& folder, int messages_file) {
   must({"convert", folder + "/features", folder + "/features-small-int8", "--weights", "int8"},
        messages_file);
   must({"convert", folder + "/dense", folder + "/dense-small-int8", "--weights", "int8"}, messages_file);
+  write_bytes(folder + "/thresholds.json",
+              R"({"threshold":0.3,"labels":[{"id":1,"threshold":0.4},{"id":3,"threshold":0.2}]})");
+  must({"convert", folder + "/features", folder + "/features-small-thresholds", "--threshold",
+        folder + "/thresholds.json"},
+       messages_file);
 }
 
 std::vector<TrainedModel> models_in(const std::string& folder) {

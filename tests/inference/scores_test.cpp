@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/inference/f1.h"
+#include "engine/inference/curve.h"
+#include "engine/inference/decisions.h"
 #include "engine/inference/label_counts.h"
 #include "engine/inference/ranking.h"
+#include "engine/inference/reliability.h"
 #include "engine/inference/resampling.h"
 
 namespace slide {
@@ -116,22 +118,81 @@ TEST(LabelCounts, CountWhatBecameOfEachLabel) {
   EXPECT_EQ(counts.predicted(5, 1).hits, 0U);
   EXPECT_DOUBLE_EQ(counts.coverage(0), 1.0 / 3);
   EXPECT_DOUBLE_EQ(counts.catalogue(0), 3.0 / 8);
-  const LabelCounts few(ranking, truth, {1}, 1);  // labels beyond are ignored
+  const std::vector<std::uint32_t> frequencies = {4, 2, 1, 1, 1, 0};
+  EXPECT_DOUBLE_EQ(counts.novelty(0, {frequencies, 8}), (2.0 + 1.0 + 3.0) / 3);  // labels 1, 0, 5
+  const LabelCounts few(ranking, truth, {1}, 1);                                 // labels beyond are ignored
   EXPECT_EQ(few.carried(), 1U);
 }
 
-TEST(F1, OfPairsLabelsAndSamples) {
+TEST(Decisions, OfPairsLabelsAndSamples) {
   const Dataset truth = truth_of({{0, 1}, {1}, {}});
   const Dataset scores = scores_of({{{0, 0.9F}, {2, 0.5F}}, {{1, 0.4F}}, {}});
-  const F1 f1 = f1_at(scores, truth, 0.5F);
-  EXPECT_DOUBLE_EQ(f1.micro, 2.0 / 5);
-  EXPECT_DOUBLE_EQ(f1.macro, 1.0 / 3);  // 1, 0, 0 for labels 0, 1, 2
-  EXPECT_DOUBLE_EQ(f1.samples, 0.5 / 3);
-  const BestThreshold best = best_threshold(scores, truth);
-  EXPECT_EQ(best.threshold, 0.4F);
-  EXPECT_DOUBLE_EQ(best.f1_micro, 4.0 / 6);
-  EXPECT_DOUBLE_EQ(f1_at(scores, truth, best.threshold).micro, best.f1_micro);
+  const Decisions at = decide(scores, truth, Thresholds(0.5));
+  EXPECT_DOUBLE_EQ(at.micro.precision, 1.0 / 2);
+  EXPECT_DOUBLE_EQ(at.micro.recall, 1.0 / 3);
+  EXPECT_DOUBLE_EQ(at.micro.f1, 2.0 / 5);
+  EXPECT_DOUBLE_EQ(at.macro.precision, 1.0 / 3);  // 1, 0, 0 for labels 0, 1, 2
+  EXPECT_DOUBLE_EQ(at.macro.f1, 1.0 / 3);
+  EXPECT_DOUBLE_EQ(at.samples.precision, 0.5 / 3);
+  EXPECT_DOUBLE_EQ(at.samples.recall, 0.5 / 3);
+  EXPECT_DOUBLE_EQ(at.samples.f1, 0.5 / 3);
+  EXPECT_EQ(at.labels[1].positives, 2U);
+  const Decisions own = decide(scores, truth, Thresholds(0.5, {{1, 0.4}, {2, 0.6}}));
+  EXPECT_DOUBLE_EQ(own.micro.f1, 4.0 / 5);
+  EXPECT_EQ(own.labels[1].hits, 1U);
+  EXPECT_EQ(own.labels[2].predicted, 0U);
+}
+
+TEST(Decisions, OfTheBestAgreeWithTheirCountsByLabel) {
+  const Dataset truth = truth_of({{0, 1}, {1}, {2}});
+  const Ranking ranking =
+      ranked(scores_of({{{1, 2.0F}, {5, 1.0F}}, {{0, 2.0F}, {1, 1.0F}}, {{5, 1.0F}}}), 2, 1);
+  const Decisions best = decide_best(ranking, truth, 2, 6);
+  EXPECT_DOUBLE_EQ(best.micro.precision, 2.0 / 5);
+  EXPECT_DOUBLE_EQ(best.micro.recall, 2.0 / 4);
+  EXPECT_DOUBLE_EQ(best.samples.precision, (0.5 + 0.5 + 0) / 3);
+  EXPECT_EQ(best.labels[5].predicted, 2U);
+  EXPECT_DOUBLE_EQ(decide_best(ranking, truth, 1, 6).micro.precision, 1.0 / 3);
+}
+
+// By hand: falling scores .9 hit, .8, .7 hit, .7 hit, .1 of four true labels.
+TEST(Curve, HasAPointForEachScoreAndTheBestThresholds) {
+  const Dataset truth = truth_of({{0, 1}, {1}, {2}});
+  const Dataset scores = scores_of({{{0, 0.9F}, {1, 0.7F}}, {{0, 0.8F}, {1, 0.7F}}, {{1, 0.1F}}});
+  const std::vector<CurvePoint> curve = precision_recall_curve(scores, truth);
+  ASSERT_EQ(curve.size(), 4U);
+  EXPECT_EQ(curve[2].threshold, 0.7F);
+  EXPECT_EQ(curve[2].counts.predicted, 4U);
+  EXPECT_EQ(curve[2].counts.hits, 3U);
+  EXPECT_EQ(best_threshold(scores, truth).threshold, 0.7F);
+  EXPECT_DOUBLE_EQ(best_threshold(scores, truth).rates.f1, 6.0 / 8);
+  EXPECT_DOUBLE_EQ(decide(scores, truth, Thresholds(decimal_of(0.7F))).micro.f1, 6.0 / 8);
+  EXPECT_EQ(best_threshold(scores, truth, {0.75, 0}).threshold, 0.7F);
+  EXPECT_EQ(best_threshold(scores, truth, {0.8, 0}).threshold, 0.9F);
+  const Dataset wrong = scores_of({{{2, 0.5F}}, {}, {}});  // no score reaches the precision: nothing is given
+  EXPECT_GT(best_threshold(wrong, truth, {0.8, 0}).threshold, 0.5F);
   EXPECT_EQ(best_threshold(scores_of({{}, {}, {}}), truth).threshold, std::numeric_limits<float>::infinity());
+  const Thresholds all = best_thresholds(scores, truth, {{}, 2});
+  EXPECT_EQ(all.all(), 0.7);  // the decimal, not its nearest float
+  EXPECT_EQ(all.own(), (std::vector<LabelThreshold>{{1, 0.7}}));
+  EXPECT_EQ(best_thresholds(scores, truth, {{}, 1}).own().front(), (LabelThreshold{0, 0.9}));
+  EXPECT_TRUE(best_thresholds(scores, truth, {{}, 3}).own().empty());
+}
+
+TEST(Reliability, ComparesScoresWithSharesOfTrueLabels) {
+  const Dataset truth = truth_of({{0}, {1}, {}});
+  const Dataset scores = scores_of({{{0, 1.0F}, {1, 0.5F}}, {{0, 0.5F}}, {{0, 0.25F}}});
+  const std::optional<Reliability> all = reliability(scores, truth);
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->bins[7].predictions, 2U);
+  EXPECT_DOUBLE_EQ(all->bins[7].mean_score(), 0.5);
+  EXPECT_DOUBLE_EQ(all->bins[14].true_share(), 1.0);
+  EXPECT_DOUBLE_EQ(all->error(), (1.0 + 0.25) / 4);
+  const std::optional<Reliability> top = top_reliability(scores, ranked(scores, 1, 1), truth);
+  ASSERT_TRUE(top);
+  EXPECT_DOUBLE_EQ(top->error(), (0.5 + 0.25) / 3);
+  EXPECT_FALSE(reliability(scores_of({{{0, 1.5F}}, {}, {}}), truth));
+  EXPECT_FALSE(reliability(scores_of({{}, {}, {}}), truth));
 }
 
 // Of 40 samples, the first predictor is right in the first 30, the second in every other one.
@@ -149,7 +210,7 @@ Two two_predictors() {
   Two result{truth_of(labels), {}, {}};
   result.first = sample_ratios(ranked(scores_of(one), 1, 1), result.truth, Metrics({1}), 1);
   result.second = sample_ratios(ranked(scores_of(two), 1, 1), result.truth, Metrics({1}), 1);
-  add_f1(result.first, scores_of(one), result.truth, 0.5F);
+  add_f1(result.first, scores_of(one), result.truth, Thresholds(0.5));
   return result;
 }
 
@@ -171,7 +232,7 @@ TEST(Resampling, IntervalsHoldTheMeasureAndDependOnTheSeedAlone) {
 
 TEST(Resampling, ComparesInPairs) {
   Two two = two_predictors();
-  add_f1(two.second, scores_of(std::vector<Row>(40)), two.truth, 0.5F);
+  add_f1(two.second, scores_of(std::vector<Row>(40)), two.truth, Thresholds(0.5));
   const std::vector<Difference> differences = compare(two.first, two.second, {4000, 3, 2});
   EXPECT_NEAR(differences[0].value, 0.25, 1e-12);
   EXPECT_LT(differences[0].interval.low, 0.25);

@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 
 OPTIMIZER, WIDE, TEXT, FACTORS, NEIGHBOURS, BF16, INT8, IDLE, DENSE, PAIRS = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512  # flags
-FEATURE_WEIGHTS = 1024
+FEATURE_WEIGHTS, THRESHOLDS = 1024, 2048
 MAGIC, END = b"SLIDEMDL", b"SLIDEEND"
 
 
@@ -230,7 +230,7 @@ def parse_model(data):
     file = Reader(data[:-12])
     file.take(8)
     version, flags, length = file.u32(), file.u32(), file.u64()
-    if version not in (*range(1, 8), 9, 10) or length != len(data):
+    if version not in (*range(1, 8), 9, 10, 11) or length != len(data):
         raise BadModel(f"version {version}, {length} bytes of {len(data)}")
     file.u64()  # steps
     config = tomllib.loads(file.take(file.u64()).decode())
@@ -252,6 +252,10 @@ def parse_model(data):
         model.text = read_text(file)
     if flags & IDLE:
         file.array("<u4", labels)
+    if flags & THRESHOLDS:
+        file.array("<f8", 1)
+        count = file.u64()
+        model.thresholds = dict(zip(file.array("<u4", count).tolist(), file.array("<f8", count).tolist()))
     if file.at != len(file.data):
         raise BadModel(f"{len(file.data) - file.at} bytes are left over")
     return model

@@ -249,3 +249,20 @@ def test_many_labels_are_answered_by_tables(samples, few):
         for inference in ("configured", "auto"):
             labels_of, scores = model.predict(x, 5, inference=inference)
             assert (labels_of == expected[0]).all() and (scores == expected[1]).all()
+
+
+def test_thresholds_of_a_model_decide(program, text_model, tmp_path):
+    decided = tmp_path / "decided.slide"
+    (tmp_path / "t.json").write_text('{"threshold":0.4,"labels":[{"label":"nature","threshold":0.05}]}')
+    program("convert", text_model, decided, "--threshold", tmp_path / "t.json")
+    plain, model = slide.Model.load(text_model), slide.Model.load(decided)
+    assert plain.threshold is None and model.threshold == 0.4
+    texts = ["Trees in a forest", "A cello", "Singing birds"]
+    labels, scores = plain.predict(texts, 2)
+    wanted = [[name for name, score in zip(*row) if score >= {"music": 0.4, "nature": 0.05}[name]] for row in zip(labels, scores)]
+    assert [[name for name in row if name is not None] for row in model.predict(texts)[0]] == wanted
+    assert (model.predict(texts, 2)[0] == labels).all()
+    assert model.predict(texts, logits=True)[0].shape == (3, 5)
+    assert model.predict([])[0].shape == (0, 0)
+    model.save(tmp_path / "again.slide")
+    assert slide.Model.load(tmp_path / "again.slide").threshold == 0.4

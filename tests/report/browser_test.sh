@@ -103,7 +103,7 @@ const waiting = setInterval(() => {
   if (!page || page.dataset.probed !== "yes") return;
   clearInterval(waiting);
   Object.assign(document.documentElement.dataset, page.dataset);
-  document.documentElement.append(page.querySelector("#runs, #trials"));
+  document.documentElement.append(page.querySelector("#runs, #trials, #rates"));
 }, 100);
 </script></body></html>
 FRAME
@@ -195,6 +195,12 @@ for width in 1280 800 390; do
   load tuned.html "$width"
   check tuned.html ready=4 inked=4 requests=0 overflow=false hover=shown untold=0 best=true
   grep -q 'suited such sets' tuned.html.dom || fault "tuned.html does not list its trials"
+done
+"$slide" predict first data/test.txt --k 20 --out scores.npz
+"$slide" evaluate scores.npz data/test.txt --report evaluated.html > /dev/null
+for width in 1280 390; do
+  load evaluated.html "$width"
+  check evaluated.html ready=3 inked=3 tables=3 requests=0 overflow=false untold=0
 done
 load one.html 390
 check one.html ready=9 inked=9 tables=9 requests=0 overflow=false buttons=0 hover=shown

@@ -24,7 +24,7 @@ Json data_of(const std::string& page) {
 }
 
 TEST(Page, HoldsAllItNeeds) {
-  for (const PageKind kind : {PageKind::kRuns, PageKind::kSearch}) {
+  for (const PageKind kind : {PageKind::kRuns, PageKind::kSearch, PageKind::kEvaluation}) {
     const std::string page = make_page(kind, {{"runs", Json::array()}});
     EXPECT_TRUE(is_page(page.substr(0, 1024)));
     EXPECT_EQ(page.find("<!--slide:"), std::string::npos);

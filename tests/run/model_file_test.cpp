@@ -714,5 +714,41 @@ TEST_F(ModelFileTest, FullDiskKeepsTheOldModelAndLeavesNothing) {
   EXPECT_EQ(entries(), 1);
 }
 
+TEST_F(ModelFileTest, ThresholdsComeBack) {
+  train();
+  const Thresholds thresholds(0.3, {{1, 0.7}, {8, 0.125}});
+  const auto save_with = [&](const Thresholds& some) {
+    save_model(path(), {config_,
+                        trainer_->shape(),
+                        trainer_->trained(),
+                        nullptr,
+                        trainer_->steps(),
+                        nullptr,
+                        {},
+                        ModelForm::kPlain,
+                        nullptr,
+                        &some});
+  };
+  save();
+  const Model plain = load_model(path());
+  EXPECT_FALSE(plain.thresholds);
+  save_with(thresholds);
+  const Model model = load_model(path());
+  EXPECT_EQ(model.version, 11U);
+  EXPECT_EQ(model.thresholds, thresholds);
+  EXPECT_EQ(model.thresholds->of(8), 0.125);
+  EXPECT_EQ(model.thresholds->of(2), 0.3);
+  EXPECT_EQ(model.thresholds->least(), 0.125);
+  for (const Thresholds& wrong :
+       {Thresholds(-1), Thresholds(std::numeric_limits<double>::quiet_NaN()), Thresholds(0.3, {{1, -0.5}})}) {
+    save_with(wrong);
+    EXPECT_NE(refusal().find("thresholds that are no probabilities"), std::string::npos);
+  }
+  for (const Thresholds& wrong : {Thresholds(0.3, {{9, 0.5}}), Thresholds(0.3, {{2, 0.5}, {1, 0.5}})}) {
+    save_with(wrong);
+    EXPECT_NE(refusal().find("thresholds of labels out of order"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace slide

@@ -24,6 +24,7 @@ inline Model model_of(const Config& config, const Dataset& train) {
           .neighbours = std::move(trained.neighbours),
           .text = nullptr,
           .idle = {},
+          .thresholds = {},
           .checksum = 0,
           .bytes = {},
           .notes = {}};

@@ -150,7 +150,9 @@ class ServerProcess {
     }
     close(out[1]);
     output_ = out[0];
-    const std::string line = output_line();
+    std::string line = output_line();
+    if (line.starts_with("{"))  // --log-format json
+      line = "listening on " + Json::parse(line)["message"].get<std::string>();
     const std::string start = "listening on http://127.0.0.1:";
     if (!line.starts_with(start)) throw std::runtime_error("no server: '" + line + "' " + errors());
     port_ = static_cast<unsigned short>(std::stoi(line.substr(start.size())));

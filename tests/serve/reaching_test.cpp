@@ -55,5 +55,25 @@ TEST_F(PredictReachingTest, FeaturesThatTheModelDoesNotKnowAreLeftOutAndTold) {
   EXPECT_EQ(more["predictions"], known["predictions"]);
 }
 
+// A model with thresholds answers without further keys as `slide predict` does.
+TEST_F(PredictReachingTest, ThresholdsOfTheModelDecide) {
+  write_file(slide_->path("thresholds.json"),
+             R"({"threshold":0.05,"labels":[{"id":1,"threshold":0.01},{"id":2,"threshold":0.4}]})");
+  run({"convert", "ids", "decided.slide", "--threshold", "thresholds.json"});
+  ServerProcess server(folder(), {"decided.slide", "--k", "2"});
+  Client client = server.client();
+  std::istringstream expected(run({"predict", "decided.slide", "data/test.txt"}).out);
+  const Strings samples = lines();
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    std::string line;
+    std::getline(expected, line);
+    expect_same(client.predict({{"features", features_of(samples[i])}}).json()["predictions"], line, ' ',
+                "id");
+  }
+  const Json features = features_of(samples.front());
+  EXPECT_EQ(client.predict({{"features", features}, {"k", 9}}).json()["predictions"].size(), 9u);
+  EXPECT_EQ(client.predict({{"features", features}, {"scores", "logit"}}).json()["predictions"].size(), 2u);
+}
+
 }  // namespace
 }  // namespace slide::test

@@ -96,5 +96,36 @@ TEST_F(ServeUsersTest, AreRefusedWhereTheyMeanNothing) {
   EXPECT_EQ(server.stop(), 0) << server.errors();
 }
 
+// POST /similar answers what `slide similar` prints.
+TEST_F(ServeUsersTest, SimilarItemsAreThoseOfSimilar) {
+  train_items(true);
+  ServerProcess server = serve("items", {"--similar"});
+  Client client = server.client();
+  const Answer answer = client.ask("POST", "/similar", R"({"items": ["tea", "jam, hot"], "k": 2})");
+  ASSERT_EQ(answer.code, 200u) << answer.body;
+  std::istringstream lines(run({"similar", "items", "tea", "jam, hot", "--k", "2", "--json"}).out);
+  for (const Json& result : answer.json()["results"]) {
+    std::string line;
+    std::getline(lines, line);
+    const Json wanted = Json::parse(line);
+    EXPECT_EQ(result["item"], wanted["item"]);
+    ASSERT_EQ(result["similar"].size(), wanted["similar"].size());
+    for (std::size_t i = 0; i < wanted["similar"].size(); ++i) {
+      EXPECT_EQ(result["similar"][i]["label"], wanted["similar"][i]["name"]);
+      EXPECT_NEAR(result["similar"][i]["score"], wanted["similar"][i]["cosine"], 1e-5);
+    }
+  }
+  EXPECT_EQ(client.ask("POST", "/similar", R"({"item": "tea"})").json()["similar"].size(), 4u);
+  EXPECT_EQ(client.ask("GET", "/similar").code, 405u);
+  for (const char* body :
+       {"[]", "{}", R"({"item": "cake"})", R"({"item": 1})", R"({"item": "tea", "k": 0})",
+        R"({"item": "tea", "items": ["tea"]})", R"({"items": "tea"})", R"({"of": "tea"})", "{"})
+    EXPECT_EQ(client.ask("POST", "/similar", body).code, 400u) << body;
+  EXPECT_EQ(server.metric("slide_requests_total{endpoint=\"/similar\",code=\"200\"}"), 2);
+  ServerProcess plain = serve("items");
+  Client other = plain.client();
+  EXPECT_NE(other.ask("POST", "/similar", R"({"item": "tea"})").body.find("--similar"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace slide::test

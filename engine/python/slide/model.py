@@ -101,6 +101,12 @@ class Model:
         return self._engine.steps
 
     @property
+    def threshold(self) -> Optional[float]:
+        """The probability that a label needs to be predicted, where ``slide convert --threshold`` has stored one; labels
+        can have thresholds of their own beside it."""
+        return self._engine.threshold
+
+    @property
     def is_text(self) -> bool:
         """Whether it was trained on text; then it takes texts, and its labels have names."""
         return self._engine.is_text
@@ -133,7 +139,8 @@ class Model:
 
         X: samples as a CSR matrix, a dense array [n, features or less], or a list of texts for a model trained on text; for a
         model of interactions a list of names of users, as `users`, or of lists of items by name, [["tea", "jam"], ...], which
-        the users have. Features of a matrix that the model does not know are left out, with a warning. k: labels a sample; 5, or with a threshold alone all that reach it.
+        the users have. Features of a matrix that the model does not know are left out, with a warning. k: labels a sample; 5, or with
+        a threshold alone, or one that the model has (``Model.threshold``), all that reach it.
         users: in place of X, names of users of a model of interactions, a row for each in their order; what they have is
         looked up, as ``slide predict`` does, in the log `known`, or in the model's ``data.known`` or training file, which is
         read once.
@@ -164,11 +171,12 @@ class Model:
         if users is None and known is not None:
             raise _slide.InputError("known: it is the log that users are looked up in; leave it out")
         if isinstance(X, (list, tuple)) and len(X) == 0:
-            width = 0 if k is None and threshold is not None else 5 if k is None else whole(k, "k", 1)
+            by_threshold = threshold is not None or (self.threshold is not None and not logits)
+            width = 0 if k is None and by_threshold else 5 if k is None else whole(k, "k", 1)
             ids, scores = np.empty((0, width), np.int64), np.empty((0, width), np.float32)
         else:
             data = self._data(X) if users is None else self._data_of_users(users, known)
-            ids, scores = self._predict(data, k, threshold, **options)
+            ids, scores = self._predict(data, k, threshold, own_threshold=True, **options)
         return (self._names_of(ids) if self.is_text and names is not False else ids), scores
 
     def _names_of(self, ids: np.ndarray) -> np.ndarray:
@@ -203,11 +211,19 @@ class Model:
         return told(self._known_users(known).samples([str(user) for user in users]), stacklevel=4)
 
     def _predict(
-        self, data: _slide.Data, k: Optional[int] = None, threshold: Optional[float] = None, **options: Any
+        self,
+        data: _slide.Data,
+        k: Optional[int] = None,
+        threshold: Optional[float] = None,
+        *,
+        own_threshold: bool = False,
+        **options: Any,
     ) -> tuple[np.ndarray, np.ndarray]:
         predictor = self._predictor(k=5 if k is None else k, low_latency=data.samples == 1, **options)
         if k is None and threshold is not None:
             labels, scores = predictor.predict_reaching(data, float(threshold))
+        elif k is None and own_threshold and not options.get("logits") and self.threshold is not None:
+            labels, scores = predictor.predict_reaching(data)
         else:
             labels, scores = predictor.predict(data)
         ids = labels.astype(np.int64)

@@ -42,6 +42,9 @@ class SLIDE_API Model {
   std::uint32_t labels() const;
   std::uint64_t steps() const;  // of training
   Config config() const;        // of the training run
+  // The probability that a label needs to be predicted, as `slide convert --threshold` stored it, for labels
+  // without a threshold of their own; nullopt: none is stored.
+  std::optional<double> threshold() const;
 
   // Whether the model was trained on text; labels then have names.
   bool is_text() const;
@@ -130,6 +133,9 @@ class SLIDE_API Predictor {
   // All labels of each sample whose score reaches `threshold`, however many, whatever k() is;
   // Predictions::k is how many the sample with the most of them has.
   Predictions predict_reaching(const Data& data, float threshold) const;
+  // The same by the thresholds of the model; throws InputError where it has none, and unless scores are
+  // probabilities.
+  Predictions predict_reaching(const Data& data) const;
   // The same as predict() into the caller's arrays, data.samples() * k() of each.
   void predict(const Data& data, std::uint32_t* labels, float* scores) const;
 

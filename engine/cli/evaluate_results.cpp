@@ -1,0 +1,222 @@
+#include "engine/cli/evaluate_results.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "datasets/data_writer.h"
+#include "engine/base/error.h"
+#include "engine/cli/text.h"
+
+namespace slide::cli {
+
+namespace {
+
+SampleRatios ratios_of(const Evaluation& evaluation, const Dataset& scores, const Ranking& ranking,
+                       int threads) {
+  SampleRatios ratios = sample_ratios(ranking, evaluation.truth, *evaluation.none, threads);
+  if (evaluation.thresholds) add_f1(ratios, scores, evaluation.truth, *evaluation.thresholds);
+  return ratios;
+}
+
+// Labels of samples that have no score in any row, and those that training lacks; as often as they occur.
+struct Missing {
+  std::uint64_t unscored = 0, untrained = 0;
+};
+
+Missing missing_of(const Evaluation& evaluation) {
+  std::vector<bool> scored(labels_of(evaluation));
+  for (std::size_t i = 0; i < evaluation.scores.size(); ++i) {
+    for (const std::uint32_t label : evaluation.scores.features(i).ids) scored[label] = true;
+  }
+  Missing missing;
+  for (std::size_t i = 0; i < evaluation.truth.size(); ++i) {
+    for (const std::uint32_t label : evaluation.truth.labels(i)) {
+      missing.unscored += scored[label] ? 0 : 1;
+      missing.untrained += label < evaluation.training.size() && evaluation.training[label] > 0 ? 0 : 1;
+    }
+  }
+  return missing;
+}
+
+void tell_missing(const Evaluation& evaluation, Told& told) {
+  const Missing missing = missing_of(evaluation);
+  told.json["unscored_labels"] = missing.unscored;
+  if (missing.unscored > 0)
+    told.text += fmt::format("missed are {} labels, as often as they occur, that have no score in any row\n",
+                             grouped(missing.unscored));
+  if (!evaluation.trained) return;
+  told.json["unknown_labels"] = missing.untrained;
+  if (missing.untrained > 0)
+    told.text += fmt::format("unknown are {} labels, as often as they occur, that training lacks\n",
+                             grouped(missing.untrained));
+}
+
+void add_rates(const std::string& suffix, const Decisions& decisions, Json& json) {
+  const auto add = [&](const char* mean, const Rates& rates) {
+    json[fmt::format("precision_{}{}", mean, suffix)] = rates.precision;
+    json[fmt::format("recall_{}{}", mean, suffix)] = rates.recall;
+    json[fmt::format("f1_{}{}", mean, suffix)] = rates.f1;
+  };
+  add("micro", decisions.micro);
+  add("macro", decisions.macro);
+  add("samples", decisions.samples);
+}
+
+// A line for each mean of the rates.
+std::string rate_lines(const std::string& given, const Decisions& decisions) {
+  const auto line = [](const std::string& name, const char* mean, const Rates& rates) {
+    return fmt::format("{:<18} {:<8} {:>9.4f} {:>8.4f} {:>8.4f}\n", name, mean, rates.precision, rates.recall,
+                       rates.f1);
+  };
+  return line(given, "micro", decisions.micro) + line("", "macro", decisions.macro) +
+         line("", "samples", decisions.samples);
+}
+
+// Precision, recall and F1 of the best k, and at the thresholds.
+void tell_decisions(const Evaluation& evaluation, const EvaluationResults& results, Told& told) {
+  told.text +=
+      fmt::format("{:<18} {:<8} {:>9} {:>8} {:>8}\n", "labels given", "mean", "precision", "recall", "F1");
+  for (std::size_t i = 0; i < evaluation.ks.size(); ++i) {
+    add_rates(fmt::format("_at_{}", evaluation.ks[i]), results.best[i], told.json);
+    told.text += rate_lines(fmt::format("the best {}", evaluation.ks[i]), results.best[i]);
+  }
+  if (!results.at_thresholds) return;
+  const Thresholds& thresholds = *evaluation.thresholds;
+  const auto json_number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
+  told.json["threshold"] = json_number(thresholds.all());
+  if (!thresholds.own().empty()) told.json["label_thresholds"] = thresholds.own().size();
+  add_rates("", *results.at_thresholds, told.json);
+  told.text += rate_lines(fmt::format("scores from {:.6g}", thresholds.all()), *results.at_thresholds);
+  if (!thresholds.own().empty())
+    told.text += fmt::format("{} labels have thresholds of their own\n", grouped(thresholds.own().size()));
+  if (!evaluation.validation) return;
+  add_rates("", *evaluation.validation, told.json["validation"]);
+  told.json["validation_f1_micro"] = evaluation.validation->micro.f1;
+  told.text += rate_lines("on validation", *evaluation.validation);
+}
+
+Json bins_json(const Reliability& reliability) {
+  Json json = Json::array();
+  for (const Reliability::Bin& bin : reliability.bins) {
+    if (bin.predictions == 0) continue;
+    json.push_back({{"predictions", bin.predictions},
+                    {"mean_score", bin.mean_score()},
+                    {"true_share", bin.true_share()}});
+  }
+  return json;
+}
+
+void tell_reliability(const EvaluationResults& results, Told& told) {
+  if (!results.all_reliability || !results.top_reliability) return;
+  const Reliability &all = *results.all_reliability, &top = *results.top_reliability;
+  told.json["reliability"] = {{"error", all.error()},
+                              {"bins", bins_json(all)},
+                              {"top_error", top.error()},
+                              {"top_bins", bins_json(top)}};
+  told.text += fmt::format("expected calibration error {:.4f}, of the best label alone {:.4f}\n", all.error(),
+                           top.error());
+}
+
+void tell_groups(const Evaluation& evaluation, const Metrics& metrics, Told& told) {
+  if (!metrics.has_groups()) return;
+  told.json.update(metrics.groups_to_json());
+  const std::uint32_t k = std::ranges::max(evaluation.ks);
+  for (const LabelGroup group : kLabelGroups) {
+    told.text += fmt::format("{:<6} labels: {:.4f} of P@{}, recall {:.4f}\n", name_of(group),
+                             metrics.precision(k, group), k, metrics.recall(k, group));
+  }
+}
+
+void tell_comparison(const EvaluateCommand& command, Evaluation& evaluation, const SampleRatios& ratios,
+                     Told& told) {
+  std::vector<std::uint32_t> order;
+  Dataset other = read_scores(command.compare, evaluation.rows, evaluation.index, &order);
+  if (!evaluation.pairs.empty()) leave_out(evaluation.pairs, other, order);
+  const Ranking ranking = ranked_in_order(other, order, most_of(evaluation), command.threads);
+  Resampling resampling = command.measures.resampling(command.threads);
+  if (resampling.count == 0) resampling.count = Resampling().count;
+  const std::vector<Difference> differences =
+      compare(ratios, ratios_of(evaluation, other, ranking, command.threads), resampling);
+  Json json = Json::object();
+  told.text += fmt::format("less {}:\n", command.compare);
+  for (std::size_t m = 0; m < differences.size(); ++m) {
+    const Difference& one = differences[m];
+    json[ratios.names[m]] = {
+        {"difference", one.value}, {"interval", {one.interval.low, one.interval.high}}, {"p_value", one.p}};
+    told.text += fmt::format("{:<14} {:>+8.4f}, {:+.4f} .. {:+.4f} in 95 % of the draws, p = {:.4g}\n",
+                             ratios.names[m], one.value, one.interval.low, one.interval.high, one.p);
+  }
+  told.json["compare"] = json;
+}
+
+void tell_resampled(const EvaluateCommand& command, Evaluation& evaluation, const Ranking& ranking,
+                    Told& told) {
+  if (command.measures.bootstrap == 0 && command.compare.empty()) return;
+  const SampleRatios ratios = ratios_of(evaluation, evaluation.scores, ranking, command.threads);
+  if (command.measures.bootstrap > 0) {
+    const std::vector<Interval> intervals = bootstrap(ratios, command.measures.resampling(command.threads));
+    told.json["intervals"] = interval_json(ratios, intervals);
+    told.text += interval_lines(ratios, intervals);
+  }
+  if (!command.compare.empty()) tell_comparison(command, evaluation, ratios, told);
+}
+
+}  // namespace
+
+EvaluationResults results_of(const EvaluateCommand& command, const Evaluation& evaluation) {
+  const Dataset &scores = evaluation.scores, &truth = evaluation.truth;
+  EvaluationResults results{
+      ranked_in_order(scores, evaluation.order, most_of(evaluation), command.threads), {}, {}, {}, {}, {}};
+  for (const std::uint32_t k : evaluation.ks)
+    results.best.push_back(decide_best(results.ranking, truth, k, labels_of(evaluation)));
+  if (evaluation.thresholds) results.at_thresholds = decide(scores, truth, *evaluation.thresholds);
+  results.all_reliability = reliability(scores, truth);
+  results.top_reliability = top_reliability(scores, results.ranking, truth);
+  if (!command.curve.empty() || !command.report.empty())
+    results.curve = precision_recall_curve(scores, truth);
+  return results;
+}
+
+Told tell_results(const EvaluateCommand& command, Evaluation& evaluation, const EvaluationResults& results) {
+  const Metrics metrics = measured(results.ranking, evaluation.truth, *evaluation.none);
+  const LabelCounts counts(results.ranking, evaluation.truth, evaluation.ks, labels_of(evaluation));
+  Told told;
+  told.json = {{"samples", evaluation.truth.size()}, {"labels", counts.labels()}};
+  told.json.update(metrics.to_json());
+  const bool log = metrics.tells_first_hits() && evaluation.trained;
+  const Popularity popularity =
+      log ? Popularity{evaluation.training, evaluation.training_samples} : Popularity();
+  told.json.update(coverage_json(counts, popularity));
+  told.text =
+      fmt::format("{} samples, {} labels, of which samples carry {}\n{}", grouped(evaluation.truth.size()),
+                  grouped(counts.labels()), grouped(counts.carried()), table(metrics, counts, popularity));
+  tell_missing(evaluation, told);
+  tell_groups(evaluation, metrics, told);
+  tell_decisions(evaluation, results, told);
+  tell_reliability(results, told);
+  tell_resampled(command, evaluation, results.ranking, told);
+  if (!command.measures.per_label.empty()) {
+    const auto name = [&](std::uint32_t label) { return evaluation.index.name(label); };
+    const LabelTable table{counts, evaluation.index.named() ? NameOf(name) : NameOf(), evaluation.training,
+                           evaluation.thresholds ? &*evaluation.thresholds : nullptr,
+                           results.at_thresholds ? &*results.at_thresholds : nullptr};
+    write_label_table(command.measures.per_label, table);
+  }
+  return told;
+}
+
+void write_curve(const std::string& path, std::span<const CurvePoint> curve) {
+  LineFile file(path);
+  file.text() += "threshold,precision,recall,f1,predicted,hits";
+  file.end_line();
+  for (const CurvePoint& point : curve) {
+    const Rates rates = point.counts.rates();
+    fmt::format_to(std::back_inserter(file.text()), "{},{:.6g},{:.6g},{:.6g},{},{}", point.threshold,
+                   rates.precision, rates.recall, rates.f1, point.counts.predicted, point.counts.hits);
+    file.end_line();
+  }
+  file.finish();
+}
+
+}  // namespace slide::cli

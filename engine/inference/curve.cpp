@@ -1,0 +1,91 @@
+#include "engine/inference/curve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <span>
+
+namespace slide {
+
+namespace {
+
+struct Scored {
+  std::uint32_t label = 0;
+  float score = 0;
+  bool hit = false;
+};
+
+std::vector<Scored> all_scored(const Dataset& scores, const Dataset& truth) {
+  std::vector<Scored> all;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const SparseRow row = scores.features(i);
+    for (std::size_t e = 0; e < row.ids.size(); ++e)
+      all.push_back({row.ids[e], row.values[e], std::ranges::binary_search(truth.labels(i), row.ids[e])});
+  }
+  return all;
+}
+
+// Of scores in falling order.
+template <class Take>
+void for_each_point(std::span<const Scored> falling, std::uint64_t positives, const Take& take) {
+  DecisionCounts counts{0, 0, positives};
+  for (std::size_t e = 0; e < falling.size(); ++e) {
+    ++counts.predicted;
+    counts.hits += falling[e].hit ? 1 : 0;
+    if (e + 1 == falling.size() || falling[e + 1].score != falling[e].score)
+      take(CurvePoint{falling[e].score, counts});
+  }
+}
+
+BestThreshold best_of(std::span<const Scored> falling, std::uint64_t positives, const ThresholdGoal& goal) {
+  if (falling.empty()) return {std::numeric_limits<float>::infinity(), {}};
+  BestThreshold best{std::nextafter(falling.front().score, std::numeric_limits<float>::infinity()), {}};
+  bool found = false;
+  for_each_point(falling, positives, [&](const CurvePoint& point) {
+    const Rates rates = point.counts.rates();
+    if (goal.precision ? rates.precision < *goal.precision : found && rates.f1 <= best.rates.f1) return;
+    best = {point.threshold, rates};
+    found = true;
+  });
+  return best;
+}
+
+}  // namespace
+
+std::vector<CurvePoint> precision_recall_curve(const Dataset& scores, const Dataset& truth) {
+  std::vector<Scored> all = all_scored(scores, truth);
+  std::ranges::sort(all, std::greater<>(), &Scored::score);
+  std::vector<CurvePoint> curve;
+  for_each_point(all, truth.label_entries(), [&](const CurvePoint& point) { curve.push_back(point); });
+  return curve;
+}
+
+BestThreshold best_threshold(const Dataset& scores, const Dataset& truth, const ThresholdGoal& goal) {
+  std::vector<Scored> all = all_scored(scores, truth);
+  std::ranges::sort(all, std::greater<>(), &Scored::score);
+  return best_of(all, truth.label_entries(), goal);
+}
+
+Thresholds best_thresholds(const Dataset& scores, const Dataset& truth, const ThresholdGoal& goal) {
+  const double all = decimal_of(best_threshold(scores, truth, goal).threshold);
+  if (goal.label_samples == 0) return Thresholds(all);
+  std::vector<Scored> by_label = all_scored(scores, truth);
+  std::ranges::sort(by_label, [](const Scored& a, const Scored& b) {
+    return a.label != b.label ? a.label < b.label : a.score > b.score;
+  });
+  const std::vector<std::uint32_t> positives = truth.label_frequencies();
+  std::vector<LabelThreshold> own;
+  for (auto begin = by_label.begin(); begin != by_label.end();) {
+    const std::uint32_t label = begin->label;
+    const auto end =
+        std::find_if(begin, by_label.end(), [&](const Scored& one) { return one.label != label; });
+    if (label < positives.size() && positives[label] >= goal.label_samples)
+      own.push_back({label, decimal_of(best_of({begin, end}, positives[label], goal).threshold)});
+    begin = end;
+  }
+  return Thresholds(all, std::move(own));
+}
+
+}  // namespace slide

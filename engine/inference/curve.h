@@ -1,0 +1,43 @@
+// The precision-recall curve of scores, and the thresholds that are best by it. Scores and true labels as in
+// ranking.h. Functions are safe from any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "datasets/rows/dataset.h"
+#include "engine/inference/decisions.h"
+
+namespace slide {
+
+// What a threshold gives: all scores of at least this count as predictions.
+struct CurvePoint {
+  float threshold = 0;
+  DecisionCounts counts;
+};
+
+// A point for each distinct score, highest first, over all (sample, label) pairs; true labels without a score
+// are missed at every threshold. O(n log n) for n scores.
+std::vector<CurvePoint> precision_recall_curve(const Dataset& scores, const Dataset& truth);
+
+// What makes a threshold the best.
+struct ThresholdGoal {
+  // The lowest threshold, and so the highest recall, of at least this precision; none: the highest F1.
+  std::optional<double> precision = {};
+  // Labels with as many true samples get thresholds of their own; 0: none does.
+  std::uint32_t label_samples = 0;
+};
+
+// The threshold of a goal over all pairs, the highest one of equal F1. Where no score gives the wanted
+// precision, the next float above the highest score, which gives nothing; infinity without scores.
+struct BestThreshold {
+  float threshold = 0;
+  Rates rates;
+};
+BestThreshold best_threshold(const Dataset& scores, const Dataset& truth, const ThresholdGoal& goal = {});
+
+// The same, and those of labels with enough true samples and a score somewhere. O(n log n).
+Thresholds best_thresholds(const Dataset& scores, const Dataset& truth, const ThresholdGoal& goal);
+
+}  // namespace slide

@@ -1,0 +1,51 @@
+// Decisions: which labels a sample is given, those whose scores reach their thresholds or its best k, and the
+// precision, recall and F1 of these. Scores and true labels as in ranking.h; a label without a score is not
+// given. Functions are safe from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "datasets/rows/dataset.h"
+#include "engine/inference/ranking.h"
+#include "engine/inference/thresholds.h"
+
+namespace slide {
+
+// Precision = hits / predicted, recall = hits / true labels, F1 = 2 hits / (predicted + true labels), the
+// harmonic mean of both; 0 where the divisor is.
+struct Rates {
+  double precision = 0, recall = 0, f1 = 0;
+};
+
+// Labels given, how many of them are true, and true labels.
+struct DecisionCounts {
+  std::uint64_t predicted = 0, hits = 0, positives = 0;
+
+  Rates rates() const;
+};
+
+struct Decisions {
+  Rates micro;    // over all (sample, label) pairs
+  Rates macro;    // means over the labels that are true or given somewhere
+  Rates samples;  // means over the samples; 0 for a sample with neither true nor given labels
+  std::vector<DecisionCounts> labels;  // of each label
+};
+
+// Whether a score, as a float that was read or computed, reaches a threshold.
+inline bool reaches_float(float score, double threshold) {
+  return score >= static_cast<float>(threshold);
+}
+
+// Counts of one sample.
+DecisionCounts decided(const Dataset& scores, const Dataset& truth, std::size_t sample,
+                       const Thresholds& thresholds);
+
+// O(scores). `labels` holds as many as scores and truth together have.
+Decisions decide(const Dataset& scores, const Dataset& truth, const Thresholds& thresholds);
+// The same of the first k of each ranking; `labels`: how many there are at least.
+Decisions decide_best(const Ranking& ranking, const Dataset& truth, std::uint32_t k, std::size_t labels);
+
+}  // namespace slide

@@ -1,0 +1,30 @@
+#include "engine/inference/thresholds.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace slide {
+
+Thresholds::Thresholds(double all, std::vector<LabelThreshold> own)
+    : all_(all), own_(std::move(own)), least_(all) {
+  for (const LabelThreshold& one : own_) least_ = std::min(least_, one.threshold);
+}
+
+double Thresholds::of(std::uint32_t label) const {
+  const auto found = std::ranges::lower_bound(own_, label, {}, &LabelThreshold::label);
+  return found != own_.end() && found->label == label ? found->threshold : all_;
+}
+
+double decimal_of(float score) {
+  if (!std::isfinite(score)) return score;
+  std::array<char, 64> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), score).ptr;
+  double value = score;
+  std::from_chars(text.data(), end, value);
+  return value;
+}
+
+}  // namespace slide

@@ -1,0 +1,26 @@
+#include "engine/serve/request_json.h"
+
+#include "engine/base/error.h"
+#include "engine/base/foreign_text.h"
+
+namespace slide::serve {
+
+RequestJson parse_request(std::string_view body) {
+  if (nests_too_deep(body))
+    fail_input("the body is nested more than {} deep; send an object as {{\"text\": \"...\"}}", kMaxNesting);
+  try {
+    return RequestJson::parse(body);
+  } catch (const RequestJson::parse_error& error) {
+    fail_input("the body is no JSON (byte {}); send an object as {{\"text\": \"...\"}}", error.byte);
+  } catch (const RequestJson::exception&) {  // a number out of range
+    fail_input("the body holds a number out of range; send numbers that fit a double");
+  }
+}
+
+std::size_t count_of(const RequestJson& value, const char* key, std::size_t most) {
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 || value.get<std::uint64_t>() > most)
+    fail_input("{} must be a whole number from 1 to {}", key, most);
+  return value.get<std::size_t>();
+}
+
+}  // namespace slide::serve

@@ -1,0 +1,100 @@
+#include "engine/serve/similar_api.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/base/foreign_text.h"
+#include "engine/serve/request_json.h"
+
+namespace slide::serve {
+
+namespace {
+
+constexpr std::size_t kDefaultSimilar = 10;
+
+struct SimilarAsk {
+  std::vector<std::uint32_t> ids;
+  std::vector<std::string> items;  // as they were asked for
+  std::size_t k = kDefaultSimilar;
+  bool several = false;
+};
+
+void add_item(const RequestJson& value, const SimilarNames& names, SimilarAsk& ask) {
+  std::string item;
+  if (const auto* name = value.get_ptr<const std::string*>()) {
+    item = *name;
+  } else if (value.is_number_unsigned() && !names.named()) {
+    item = std::to_string(value.get<std::uint64_t>());
+  } else {
+    fail_input("an item must be {}", names.named() ? "a name" : "a number of a label");
+  }
+  ask.ids.push_back(names.id_of(item));
+  ask.items.push_back(std::move(item));
+}
+
+void add_items(const RequestJson& value, const SimilarNames& names, SimilarAsk& ask) {
+  if (!value.is_array()) fail_input("items must be a list");
+  if (value.size() > kMaxInputs)
+    fail_input("{} items; send at most {} in one request", value.size(), kMaxInputs);
+  for (const RequestJson& item : value) add_item(item, names, ask);
+  ask.several = true;
+}
+
+SimilarAsk parse_similar(const RequestJson& request, const SimilarNames& names) {
+  if (!request.is_object()) fail_input("the body must be an object as {{\"item\": \"...\", \"k\": 10}}");
+  SimilarAsk ask;
+  int kinds = 0;
+  for (const auto& [key, value] : request.items()) {
+    if (key == "item") {
+      ++kinds;
+      add_item(value, names, ask);
+    } else if (key == "items") {
+      ++kinds;
+      add_items(value, names, ask);
+    } else if (key == "k") {
+      ask.k = count_of(value, "k", kMaxK);
+    } else {
+      fail_input("unknown key '{}'; known are item, items and k", shown_part(key));
+    }
+  }
+  if (kinds != 1) fail_input("give one of \"item\" and \"items\"");
+  if (ask.ids.size() * ask.k > kMaxAnswers)
+    fail_input("{} items with k = {} make more than {} labels; lower k or send less at once", ask.ids.size(),
+               ask.k, kMaxAnswers);
+  return ask;
+}
+
+std::string list_of(const std::vector<Related>& similar, const SimilarNames& names) {
+  std::string text = "\"similar\":[";
+  for (const Related& one : similar) {
+    if (text.back() != '[') text += ',';
+    const std::string name = names.named() ? names.name_of(one.id) : "";
+    append_prediction(text, one.id, names.named() ? std::optional<std::string_view>(name) : std::nullopt,
+                      one.score);
+  }
+  return text + "]";
+}
+
+}  // namespace
+
+PredictAnswer answer_similar(std::string_view body, const ServedModel& model, HeldBytes* held) {
+  const ServedModel::Similar* similar = model.similar();
+  if (similar == nullptr) fail_input("the server was not started with --similar");
+  const SimilarAsk ask = parse_similar(parse_request(body), similar->names);
+  const auto found = similar->rows.search(ask.ids, ask.k, 1);
+  std::string text = fmt::format("{{\"model\":\"{}\",", model.fingerprint());
+  if (ask.several) text += "\"results\":[";
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (ask.several) text += fmt::format("{}{{\"item\":{},", i == 0 ? "" : ",", json_string(ask.items[i]));
+    text += list_of(found[i], similar->names);
+    if (ask.several) text += "}";
+  }
+  text += ask.several ? "]}" : "}";
+  if (held != nullptr && !held->try_set(text.size())) throw NoRoom();
+  return {ReplyText(text), ask.ids.size()};
+}
+
+}  // namespace slide::serve

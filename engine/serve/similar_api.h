@@ -1,0 +1,19 @@
+// Request and answer of POST /similar, of a server started with --similar. A request is an object with
+// "item", a name, or a number where labels have no names, or "items", a list of these, and optionally "k".
+// The answer is
+//   {"model": "<fingerprint>", "similar": [{"id": 7, "label": "jam", "score": 0.93}, ...]}
+// by falling cosine, or for "items" has a list "results" of objects with "item" and "similar", in their
+// order.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "engine/serve/predict_api.h"
+
+namespace slide::serve {
+
+// Throws as answer_predict(). Safe from any thread.
+PredictAnswer answer_similar(std::string_view body, const ServedModel& model, HeldBytes* held = nullptr);
+
+}  // namespace slide::serve

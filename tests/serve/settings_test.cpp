@@ -1,0 +1,111 @@
+// Settings of a server from a file and from variables, readiness, logs in JSON, and metrics of answers.
+#include <gtest/gtest.h>
+
+#include <signal.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "tests/serve/serve_fixture.h"
+
+namespace slide::test {
+namespace {
+
+// A variable of the environment during its lifetime.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Variable() { unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+class ServeSettingsTest : public ServeTest {
+ protected:
+  static std::size_t labels_of(ServerProcess& server) {
+    return server.client().predict({{"features", features_of(lines().front())}}).json()["predictions"].size();
+  }
+};
+
+TEST_F(ServeSettingsTest, FilesGiveOptionsAndVariablesGoBeforeThem) {
+  write_file(slide_->path("s.toml"),
+             "model = \"ids/model.slide\"\nk = 1\nsimilar = true\nallow-host = [\"one.example\", "
+             "\"two.example\"]\n");
+  {
+    ServerProcess server(folder(), {"--config", "s.toml"});
+    EXPECT_EQ(labels_of(server), 1u);
+    EXPECT_EQ(server.client().ask("POST", "/similar", R"({"item": 3, "k": 2})").json()["similar"].size(), 2u);
+    for (const std::string host : {"one.example", "two.example", "three.example"}) {
+      Client client = server.client();
+      client.send("GET /health HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+      EXPECT_EQ(client.receive().code, host == "three.example" ? 421u : 200u) << host;
+    }
+  }
+  const Variable k("SLIDE_K", "3"), config("SLIDE_CONFIG", "s.toml");
+  ServerProcess by_variable(folder(), {});
+  EXPECT_EQ(labels_of(by_variable), 3u);
+  ServerProcess by_option(folder(), {"--k", "4"});
+  EXPECT_EQ(labels_of(by_option), 4u);
+}
+
+TEST_F(ServeSettingsTest, FaultsOfSettingsAreOneLine) {
+  const auto refused = [](const std::string& text, const std::string& message) {
+    write_file(slide_->path("bad.toml"), text);
+    const Outcome done = slide_->run({"serve", "ids", "--port", "0", "--config", "bad.toml"});
+    EXPECT_EQ(done.code, 2) << done.err;
+    EXPECT_NE(done.err.find(message), std::string::npos) << done.err;
+    EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
+  };
+  refused("# a server\nkk = 3\n", "bad.toml:2: unknown key 'kk'; did you mean 'k'?");
+  refused("[serve]\nk = 3\n", "bad.toml:1: 'serve' must be a text, a number");
+  refused("k = \n", "no TOML");
+  refused("k = 0\n", "--k");
+}
+
+TEST_F(ServeSettingsTest, AThresholdOfTheServerDecides) {
+  ServerProcess server = serve("ids", {"--threshold", "0"});
+  EXPECT_EQ(labels_of(server), 60u);
+}
+
+TEST_F(ServeSettingsTest, ReadinessIsApartFromHealth) {
+  ServerProcess server = serve("ids");
+  const Answer ready = server.client().ask("GET", "/ready");
+  EXPECT_EQ(ready.code, 200u);
+  EXPECT_EQ(ready.json()["status"], "ready");
+  EXPECT_EQ(server.client().ask("POST", "/ready", "{}").code, 405u);
+}
+
+TEST_F(ServeSettingsTest, LogsAreLinesOfJson) {
+  ServerProcess server = serve("ids", {"--log-format", "json"});
+  EXPECT_EQ(server.client().ask("GET", "/health").code, 200u);
+  server.signal(SIGHUP);
+  ASSERT_TRUE(wait_until([&] { return server.errors().find('\n') != std::string::npos; }));
+  const Json line = Json::parse(server.errors());
+  EXPECT_NE(line["message"].get<std::string>().find("reloaded ids/model.slide"), std::string::npos) << line;
+  EXPECT_TRUE(line["time"].get<std::string>().ends_with("Z"));
+}
+
+TEST_F(ServeSettingsTest, MetricsTellWhatAnswersAreLike) {
+  ServerProcess server = serve("text", {"--k", "2"});
+  Client client = server.client();
+  client.predict({{"text", "a choir sings"}});
+  client.predict({{"text", "a choir sings"}, {"threshold", 1}});
+  client.predict({{"text", "bread"}, {"k", 1}});
+  EXPECT_EQ(server.metric("slide_unknown_features_total"), 0);
+  client.predict({{"text", "zeppelin"}, {"k", 1}, {"scores", "logit"}});
+  EXPECT_GE(server.metric("slide_unknown_features_total"), 1);
+  EXPECT_EQ(server.metric("slide_top_score_count"), 2);
+  EXPECT_EQ(server.metric("slide_top_score_bucket{le=\"+Inf\"}"), 2);
+  EXPECT_EQ(server.metric("slide_empty_answers_total"), 1);
+  EXPECT_GE(server.metric("slide_labels_used"), 2);
+  EXPECT_LE(server.metric("slide_labels_used"), 3);
+  ServerProcess ids = serve("ids");
+  ids.client().predict({{"features", {{"1", 1}, {"5000", 1}}}});
+  EXPECT_EQ(ids.metric("slide_unknown_features_total"), 1);
+}
+
+}  // namespace
+}  // namespace slide::test
