@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "engine/kernels/bf16.h"
 #include "engine/kernels/kernels.h"
+#include "engine/kernels/scalar_selection.h"
 
 namespace slide::kernels {
 namespace {
@@ -104,58 +104,6 @@ void transpose(const float* in, size_t ldi, size_t rows, size_t columns, size_t 
   for (size_t r = 0; r < rows; ++r) {
     for (size_t c = 0; c < columns; ++c) out[c * ldo + r] = in[r * ldi + c];
   }
-}
-
-size_t select_above(const float* z, size_t rows, size_t lanes, const float* threshold, uint32_t* hits) {
-  size_t count = 0;
-  for (size_t a = 0; a < rows; ++a) {
-    for (size_t b = 0; b < lanes; ++b) {
-      if (z[a * lanes + b] > threshold[b]) hits[count++] = static_cast<uint32_t>(a * lanes + b);
-    }
-  }
-  return count;
-}
-
-void behind_best(const float* z, size_t rows, size_t lanes, size_t samples, float* least) {
-  for (size_t b = 0; b < samples; ++b) {
-    float best = -std::numeric_limits<float>::infinity();
-    for (size_t a = 0; a < rows; ++a) best = best < z[a * lanes + b] ? z[a * lanes + b] : best;
-    for (size_t a = 0; a < rows; ++a) {
-      const float behind = best - z[a * lanes + b];
-      if (b == 0 || behind < least[a]) least[a] = behind;
-    }
-  }
-}
-
-void pack_signs(const float* z, const float* scale, const float* extra, size_t k, size_t lanes,
-                uint32_t* prints, uint32_t* nearest) {
-  for (size_t b = 0; b < lanes; ++b) {
-    float least = 0.0f;
-    uint32_t print = 0, least_bit = 0;
-    for (size_t j = 0; j < k; ++j) {
-      const float v = scale == nullptr ? z[j * lanes + b] : z[j * lanes + b] + scale[j] * extra[b];
-      const uint32_t bit = uint32_t{1} << j;
-      if (v >= 0.0f) print |= bit;
-      if (j > 0 && !(std::fabs(v) < least)) continue;
-      least = std::fabs(v);
-      least_bit = bit;
-    }
-    prints[b] = print;
-    if (nearest != nullptr) nearest[b] = least_bit;
-  }
-}
-
-size_t round_small(float* d, size_t n, float floor, uint32_t noise, uint32_t* places, float* values) {
-  size_t count = 0;
-  for (size_t i = 0; i < n; ++i) {
-    const float u = static_cast<float>(rounding_bits(noise, i) >> 9) * 0x1p-23f;  // uniform in [0, 1)
-    const float size = std::fabs(d[i]);
-    if (size < floor) d[i] = size > floor * u ? std::copysign(floor, d[i]) : 0.0f;
-    if (d[i] == 0.0f) continue;
-    places[count] = static_cast<uint32_t>(i);
-    values[count++] = d[i];
-  }
-  return count;
 }
 
 void softmax_lanes(float* z, size_t ldz, size_t rows, size_t lanes, float scale, float* log_norm) {

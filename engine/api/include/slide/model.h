@@ -124,7 +124,8 @@ class SLIDE_API Predictor {
  public:
   struct Impl;  // internal
 
-  // Builds the hash tables for kLsh, unless another predictor of the model has them. Throws InputError where the model has none or k is 0.
+  // Builds the hash tables for kLsh, unless another predictor of the model has them. Throws InputError where
+  // the model has none or k is 0.
   explicit Predictor(const Model& model, const PredictOptions& options = {});
 
   // Predicts on the calling thread for at most 128 samples, with memory that is kept for the next call;
