@@ -23,6 +23,10 @@ browser_packages=(chromium)             # looks at the pages of slide report and
 oracle_packages=(python3-numpy)         # recomputes predictions
 sanitizer_packages=(clang libomp-dev)   # LLVM's OpenMP comes with Archer, which tells ThreadSanitizer of its barriers
 index_packages=(libhnswlib-dev libfaiss-dev libopenblas-dev)  # compared with hash tables
+arm64_packages=(                        # cross build for 64-bit ARM, and an emulator
+  g++-aarch64-linux-gnu qemu-user
+  libfmt-dev:arm64 zlib1g-dev:arm64 libzstd-dev:arm64 libutf8proc-dev:arm64 libgtest-dev:arm64 libgomp1:arm64
+)
 check_packages=(clang-format clang-tidy)      # layout and checks of the sources
 package_packages=(dpkg-dev patchelf)    # makes packages
 package_test_packages=(debootstrap)     # makes the bare system in which tests install them
@@ -39,6 +43,12 @@ missing_packages() {
 # Runs a command with administrator's rights, without ever asking for a password.
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+# Lets apt install packages for 64-bit ARM beside the machine's own.
+add_arm64() {
+  command -v apt-get >/dev/null || return 1
+  dpkg --print-foreign-architectures | grep -qx arm64 || as_root dpkg --add-architecture arm64
 }
 
 # Where there is no apt: asks CMake for each library the build looks for and names what it cannot find.

@@ -1,5 +1,5 @@
 // The sanitizer of a test build. Sanitizers use their own heap, delay the release of memory, reserve address
-// space, and are slow.
+// space, and are slow. Neither is an emulator fast.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)  // GCC's names, then Clang's
@@ -27,5 +27,12 @@ inline constexpr bool kThreadSanitizer = true;
 inline constexpr bool kThreadSanitizer = false;
 #endif
 inline constexpr bool kSanitized = kAddressSanitizer || kThreadSanitizer;
+
+// Whether an emulated machine runs the tests, an order of magnitude more slowly.
+#ifdef SLIDE_EMULATED
+inline constexpr bool kEmulated = true;
+#else
+inline constexpr bool kEmulated = false;
+#endif
 
 }  // namespace slide

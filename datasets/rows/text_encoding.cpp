@@ -116,7 +116,7 @@ bool has_lines_of_cr(std::string_view text) {
   const std::size_t first = head.find('\r');
   if (first == std::string_view::npos || head.find_first_not_of("\r \t", first) == std::string_view::npos)
     return false;
-  const auto is_control = [](char c) { return c >= 0 && c < ' ' && c != '\t' && c != '\r'; };
+  const auto is_control = [](unsigned char c) { return c < ' ' && c != '\t' && c != '\r'; };
   return std::ranges::none_of(head, is_control) && text.find('\n') == std::string_view::npos;
 }
 

@@ -49,9 +49,9 @@ Optimizer descent() {
   return optimizer;
 }
 
-// Under sanitizers, a subset of the parameters suffices: the naive network dominates the time, and the
-// sanitizers check the engine.
-constexpr std::size_t kEvery = kSanitized ? 13 : 1;
+// Under sanitizers and emulators, a subset of the parameters suffices: the naive network dominates the time,
+// and the sanitizers check the engine.
+constexpr std::size_t kEvery = kSanitized || kEmulated ? 13 : 1;
 
 // Trains one batch of `samples`; checks loss and gradient of every parameter.
 void check_gradient(Config config, std::size_t samples, std::uint32_t shards = 2, const DataSpec& spec = {}) {
