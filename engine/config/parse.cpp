@@ -500,7 +500,7 @@ std::vector<PlainKey> parse_plain(std::string_view text, const std::string& orig
       const std::optional<std::string> one = plain_text(value);
       if (!one)
         fail_at(fmt::format("{}:{}", origin, plain.line),
-                fmt::format("'{}' must be a text, a number, true or false, or a list of these", key));
+                fmt::format("'{}' must be a text, a number, true or false, or a list of these", plain.key));
       plain.values.push_back(*one);
     };
     const toml::array* list = node->as_array();

@@ -79,6 +79,9 @@ Dataset with_sample_keys(const Dataset& first, std::size_t all, const DataConfig
 
 void hold_later_out(const DataConfig& config, const ReadOptions& options, RunData& run) {
   const std::string data = shown_path(config.train);
+  if (config.time.empty())
+    fail_input("data.test_after = {} needs the times of samples; name their column, or a file, by data.time",
+               config.test_after);
   const std::vector<bool> later =
       times_from(read_keys(config, run.train.samples(), options).time, config.test_after, data);
   std::vector<std::uint32_t> before, from;

@@ -66,7 +66,7 @@ TEST_F(ValidationKeysCliTest, SamplesFromATimeOnAreATest) {
   sets.insert(sets.end(), {"data.time=when", "data.test_after=40"});
   ASSERT_EQ(teach_with("v.csv", sets).code, 0);
   EXPECT_EQ(first_event()["test_samples"], 8);
-  EXPECT_EQ(first_event()["train_samples"].get<int>() + first_event()["validation_samples"].get<int>(), 40);
+  EXPECT_EQ(first_event()["samples"].get<int>() + first_event()["validation_samples"].get<int>(), 40);
   ASSERT_EQ(
       teach_with("v.tsv", {"data.time=dates.txt", "data.test_after=2024-10-15", "data.validation=0"}).code,
       0);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/config/config.h"
 #include "engine/config/fields.h"
 #include "engine/config/reference.h"
@@ -51,6 +52,36 @@ TEST(ToToml, EveryChoiceRoundTrips) {
       if (choice != nullptr) choice->set(choice->member, before);
     }
   }
+}
+
+TEST(ToToml, TestsByTimeRoundTrip) {
+  const auto stored = [](const std::vector<std::string>& overrides) {
+    const Config config = parse(kLayers, overrides);
+    std::vector<std::string> notes;
+    const Config again = parse_stored_config(to_toml(config), "stored", notes);
+    EXPECT_EQ(again.data.test_newest, config.data.test_newest);
+    EXPECT_EQ(again.data.test_after, config.data.test_after);
+    return again.data;
+  };
+  EXPECT_EQ(stored({"data.test_newest=true"}).test_newest, (TestNewest{1, 0}));
+  EXPECT_EQ(stored({"data.test_newest=false"}).test_newest, TestNewest());
+  EXPECT_EQ(stored({"data.test_newest=3"}).test_newest, (TestNewest{3, 0}));
+  EXPECT_EQ(stored({"data.test_newest=0.25"}).test_newest, (TestNewest{0, 0.25}));
+  EXPECT_THROW(stored({"data.test_newest=1.0"}), InputError);
+  EXPECT_THROW(stored({"data.test_newest=-1"}), InputError);
+  EXPECT_THROW(stored({"data.test_newest=most"}), InputError);
+  const auto after = [&](const std::string& text) {
+    return stored({"data.time=when", "data.test_after=" + text}).test_after;
+  };
+  EXPECT_EQ(after("2024-06-01"), "2024-06-01");
+  EXPECT_EQ(after("1700000000"), "1700000000");
+  EXPECT_EQ(after("2024-06-01T10:00:00Z"), "2024-06-01T10:00:00Z");
+  EXPECT_EQ(after("\"2024-06-01\""), "2024-06-01");
+  EXPECT_EQ(parse("[data]\ntime = \"when\"\ntest_after = 2024-06-01\n" + kLayers).data.test_after,
+            "2024-06-01");
+  EXPECT_THROW(after("[1]"), InputError);
+  EXPECT_THROW(stored({"data.test_after=2024-06-01", "data.time=order"}), InputError);
+  EXPECT_THROW(stored({"data.test_after=2024-06-01", "data.time=when", "data.test=t.txt"}), InputError);
 }
 
 TEST(ToToml, CommentsEveryKey) {

@@ -41,6 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.threads = 1;
   options.skip_bad = (choice & 4) != 0;
   options.normalize = (choice & 8) != 0;
+  options.log.hold_out.newest = 1 + (choice >> 4 & 1);
   TextOptions frequent;
   frequent.min_count = 1 + (choice & 3);
   const Learnt items = learn_same(
