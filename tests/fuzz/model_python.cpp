@@ -5,7 +5,8 @@
 #include "engine/base/error.h"
 #include "tests/fuzz/fuzz.h"
 
-extern "C" PyObject* PyInit__slide();  // engine/python/module.cpp
+// Of engine/python/module.cpp; Python gives the name its form. NOLINTNEXTLINE(bugprone-reserved-identifier)
+extern "C" PyObject* PyInit__slide();
 
 namespace slide::fuzz {
 
