@@ -350,7 +350,8 @@ def machine():
 
 
 PAGES = {"sampling": "Sources of active neurons, hash tables", "hard-negatives": "Hard negatives",
-         "step": "Sampling, optimizers, losses", "linear": "The linear term of the output layer",
+         "hashing": "Hash tables as the source of negatives", "step": "Sampling, optimizers, losses",
+         "linear": "The linear term of the output layer",
          "knn": "kNN prediction, co-occurrence, feature crosses", "hidden": "Wide hidden layers"}
 
 
