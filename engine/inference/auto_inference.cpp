@@ -14,15 +14,16 @@ Inference resolved_inference(Inference mode, const Config& config, std::size_t l
   const bool has_hidden = config.layers.size() > 1;
   const bool of_items = config.data.kind == DataKind::kInteractions;
   const bool many = labels >= kMinTableLabels && labels / kMinPerCandidate >= needs.candidates;
+  const bool found = config.layers.back().wide || needs.frequent_share >= kMinFrequentShare;
   const bool norms = needs.log_norms || (config.neighbours.share > 0 && is_normalised(config.loss.kind));
-  const bool tables = has_hidden && !of_items && many && !norms && needs.k <= kMaxTableK;
+  const bool tables = has_hidden && !of_items && many && found && !norms && needs.k <= kMaxTableK;
   return tables ? Inference::kLsh : Inference::kFull;
 }
 
-Inference resolved_inference(const Config& config, std::size_t labels) {
+Inference resolved_inference(const Config& config, std::size_t labels, double frequent_share) {
   const EvalConfig& eval = config.eval;
   return resolved_inference(eval.inference, config, labels,
-                            {*std::ranges::max_element(eval.k), eval.candidates, false});
+                            {*std::ranges::max_element(eval.k), eval.candidates, false, frequent_share});
 }
 
 }  // namespace slide

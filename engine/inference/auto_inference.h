@@ -1,8 +1,8 @@
 // What `eval.inference = "auto"` stands for: candidates of hash tables where they answer faster than all
 // neurons at 99.9 % of the P@1, else all neurons. README.md of this folder has the measurements.
 //
-// A function of the configuration, the number of labels and the question alone: commands, server, library and
-// all processes of a run decide the same way.
+// A function of the configuration, the labels of the training data and the question alone: commands, server,
+// library and all processes of a run decide the same way.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,10 @@ namespace slide {
 
 inline constexpr std::size_t kMinTableLabels = 100000;  // fewer: all neurons are as fast, or more accurate
 inline constexpr std::size_t kMaxTableK = 64;           // more labels wanted: tables miss too many of them
-inline constexpr std::size_t kMinPerCandidate = 64;     // labels for each of eval.candidates
+// Share of training labels in the most frequent eighth of labels. Below: rows of about equal length, of which
+// tables alone miss too many; the linear term finds them.
+inline constexpr double kMinFrequentShare = 0.4;
+inline constexpr std::size_t kMinPerCandidate = 64;  // labels for each of eval.candidates
 
 // What a call asks for, besides the labels of its samples.
 struct InferenceNeeds {
@@ -21,6 +24,7 @@ struct InferenceNeeds {
   std::size_t candidates = 256;  // as eval.candidates
   // Softmax normalisers over all neurons: probabilities under softmax, alone or mixed with the kNN.
   bool log_norms = false;
+  double frequent_share = 1;  // Network::frequent_share(); 1 before it is known
 };
 
 // kFull or kLsh: `mode` unless it is kAuto. `labels`: of the whole network, over all processes. O(1).
@@ -29,6 +33,6 @@ Inference resolved_inference(Inference mode, const Config& config, std::size_t l
 
 // The same for eval.inference of `config` and the labels that `slide test` ranks: the max of eval.k, by
 // logits.
-Inference resolved_inference(const Config& config, std::size_t labels);
+Inference resolved_inference(const Config& config, std::size_t labels, double frequent_share = 1);
 
 }  // namespace slide

@@ -57,7 +57,7 @@ Inference Predictor::resolved(const Wanted& wanted) const {
   const bool norms = wanted.log_softmax || options_.log_norms != nullptr;
   const Network& network = trained_.network;
   return resolved_inference(options_.mode, network.config(), network.parts().neuron_ends.back(),
-                            {wanted.k, options_.candidates, norms});
+                            {wanted.k, options_.candidates, norms, network.frequent_share()});
 }
 
 Inference Predictor::inference(const Wanted& wanted) const {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
+#include <numeric>
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
@@ -23,11 +25,29 @@ std::size_t output_neurons(const Config& config, const DataShape& shape) {
   return size == 0 ? shape.labels : size;
 }
 
+namespace {
+
+double frequent_share_of(std::vector<std::uint32_t> frequencies) {
+  if (frequencies.empty()) return 1;
+  const std::size_t frequent = std::max<std::size_t>(frequencies.size() / 8, 1);
+  const auto border = frequencies.begin() + static_cast<std::ptrdiff_t>(frequent);
+  std::ranges::nth_element(frequencies, border - 1, std::greater());
+  const double some = std::accumulate(frequencies.begin(), border, 0.0);
+  const double all = std::accumulate(border, frequencies.end(), some);
+  return all > 0 ? some / all : 1;
+}
+
+}  // namespace
+
 Network::Network(const Config& config, const DataShape& shape)
     : Network(config, shape, whole_network(shape.inputs(), output_neurons(config, shape))) {}
 
 Network::Network(const Config& config, const DataShape& shape, NetworkParts parts)
-    : config_(config), features_(shape.inputs()), dense_(shape.dense), parts_(std::move(parts)) {
+    : config_(config),
+      features_(shape.inputs()),
+      dense_(shape.dense),
+      frequent_share_(frequent_share_of(shape.label_frequencies)),
+      parts_(std::move(parts)) {
   if (features_ == 0) fail_input("the training data has no features");
   const std::size_t neurons = output_neurons(config, shape);
   if (neurons < shape.labels) {

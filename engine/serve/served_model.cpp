@@ -36,8 +36,8 @@ ServedModel::ServedModel(const Options& options)
   wanted.threads = options.threads;
   wanted.low_latency = true;
   full_.emplace(model_.trained(), wanted);
-  if (resolved_inference(inference_, model_.config, model_.network.labels(), {1, wanted.candidates, false}) ==
-      Inference::kLsh) {
+  if (resolved_inference(inference_, model_.config, model_.network.labels(),
+                         {1, wanted.candidates, false, model_.network.frequent_share()}) == Inference::kLsh) {
     model_.build_asked_tables(options.threads);
     wanted.mode = Inference::kLsh;
     lsh_.emplace(model_.trained(), wanted);
@@ -73,8 +73,9 @@ void ServedModel::read_users(const std::string& known, int threads) {
 
 Inference ServedModel::resolved(Inference mode, const Predictor::Wanted& wanted) const {
   if (mode == Inference::kAuto && (!lsh_ || wanted.exact)) return Inference::kFull;
-  return resolved_inference(mode, model_.config, model_.network.labels(),
-                            {wanted.k, model_.config.eval.candidates, wanted.log_softmax});
+  return resolved_inference(
+      mode, model_.config, model_.network.labels(),
+      {wanted.k, model_.config.eval.candidates, wanted.log_softmax, model_.network.frequent_share()});
 }
 
 Inference ServedModel::usual_inference() const {

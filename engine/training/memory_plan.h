@@ -27,9 +27,10 @@ struct LayerPlan {
 
 struct MemoryPlan {
   std::vector<LayerPlan> layers;
-  double neighbours = 0;  // samples kept for votes; 0 where bounds.samples is not known
-  double step = 0;        // what training steps need beside the optimizer's state, all threads
-  double evaluation = 0;  // working memory of an evaluation, all threads
+  double neighbours = 0;      // samples kept for votes; 0 where bounds.samples is not known
+  double frequent_share = 1;  // Network::frequent_share() where it is known
+  double step = 0;            // what training steps need beside the optimizer's state, all threads
+  double evaluation = 0;      // working memory of an evaluation, all threads
   // What is gone when the first step comes: of the choice of feature crosses, before the network exists; of
   // first weights of items, while the wide path's patterns are found; and of feature-weight learning.
   double search = 0, regression = 0, patterns = 0, learning = 0;

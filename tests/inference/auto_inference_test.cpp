@@ -62,6 +62,24 @@ TEST(AutoInference, TakesAllNeuronsWhereTablesMissSomething) {
   EXPECT_EQ(of(items, kBound), Inference::kFull) << "known items would take the places of others";
 }
 
+TEST(AutoInference, TakesAllNeuronsForEquallyFrequentLabelsWithoutALinearTerm) {
+  Config config = config_of();
+  config.layers.back().wide = false;
+  EXPECT_EQ(of(config, kBound, {5, 256, false, kMinFrequentShare}), Inference::kLsh);
+  EXPECT_EQ(of(config, kBound, {5, 256, false, 0.125}), Inference::kFull);
+  config.layers.back().wide = true;
+  EXPECT_EQ(of(config, kBound, {5, 256, false, 0.125}), Inference::kLsh);
+}
+
+TEST(AutoInference, KnowsHowFrequentTheLabelsOfANetworkAre) {
+  const auto share = [](std::vector<std::uint32_t> frequencies) {
+    return Network(config_of(), {4, frequencies.size(), frequencies, 100, 0}).frequent_share();
+  };
+  EXPECT_DOUBLE_EQ(share(std::vector<std::uint32_t>(16, 3)), 0.125);
+  EXPECT_DOUBLE_EQ(share({1, 1, 1, 1, 1, 1, 1, 33, 60, 0, 0, 0, 0, 0, 0, 0}), 0.93);
+  EXPECT_DOUBLE_EQ(share({0, 0, 0}), 1);
+}
+
 TEST(AutoInference, OfAConfigurationIsThatOfItsLargestK) {
   Config config = config_of();
   EXPECT_EQ(resolved_inference(config, kBound), Inference::kLsh);
