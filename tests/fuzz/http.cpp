@@ -10,6 +10,7 @@
 
 #include "engine/serve/connection.h"
 #include "engine/serve/predict_api.h"
+#include "engine/serve/similar_api.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/served_models.h"
 
@@ -38,8 +39,10 @@ class Host final : public serve::ConnectionHost {
   Reply metrics_reply() const override {
     return {.body = metrics_.text(*served_models()[0], waiting_), .type = "text/plain"};
   }
-  void predict(std::shared_ptr<Connection> connection, std::string body) override {
-    boost::asio::post(io_, [connection = std::move(connection), reply = answer(body)]() mutable {
+  Reply ready() const override { return health(); }
+  void predict(std::shared_ptr<Connection> connection, serve::ServerMetrics::Endpoint endpoint,
+               std::string body) override {
+    boost::asio::post(io_, [connection = std::move(connection), reply = answer(endpoint, body)]() mutable {
       connection->respond(std::move(reply));
     });
   }
@@ -47,9 +50,12 @@ class Host final : public serve::ConnectionHost {
   int connections = 0;
 
  private:
-  static Reply answer(const std::string& body) {
+  static Reply answer(serve::ServerMetrics::Endpoint endpoint, const std::string& body) {
     try {
-      return {.body = serve::answer_predict(body, *served_models()[0], 2).text};
+      const serve::ServedModel& model = *served_models()[0];
+      return {.body = endpoint == serve::ServerMetrics::Endpoint::kSimilar
+                          ? serve::answer_similar(body, model).text
+                          : serve::answer_predict(body, model, 2).text};
     } catch (const InputError& error) {
       return serve::failure(http::status::bad_request, error.what());
     }
