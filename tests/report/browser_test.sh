@@ -153,6 +153,7 @@ lsh = 16
 uniform = 16
 wide = false
 [layer.hash]
+candidates = "vanilla"
 k = 4
 tables = 8
 range_pow = 4
