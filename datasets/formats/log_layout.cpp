@@ -253,7 +253,7 @@ LogLayouts find_log_layouts(std::span<const TextSource> sources, const ReadOptio
                                                        : first.begin));
   }
   ReadOptions of_lines = options;
-  if (has_names(options.log)) of_lines.log = {options.log.form, "", "", "", "", options.log.in_order, false};
+  if (has_names(options.log)) of_lines.log = {.form = options.log.form, .in_order = options.log.in_order};
   const LogLayout plain =
       named != nullptr ? *named : layout_of_lines(bodies, of_lines, known, chunk_bytes, found.warnings);
   for (std::size_t part = 0; part < heads.size(); ++part) {
