@@ -11,7 +11,8 @@
 namespace slide::kernels {
 namespace {
 
-size_t select_above(const float* z, size_t rows, size_t lanes, const float* threshold, uint32_t* hits) {
+inline size_t select_above(const float* z, size_t rows, size_t lanes, const float* threshold,
+                           uint32_t* hits) {
   size_t count = 0;
   for (size_t a = 0; a < rows; ++a) {
     for (size_t b = 0; b < lanes; ++b) {
@@ -21,7 +22,7 @@ size_t select_above(const float* z, size_t rows, size_t lanes, const float* thre
   return count;
 }
 
-void behind_best(const float* z, size_t rows, size_t lanes, size_t samples, float* least) {
+inline void behind_best(const float* z, size_t rows, size_t lanes, size_t samples, float* least) {
   for (size_t b = 0; b < samples; ++b) {
     float best = -std::numeric_limits<float>::infinity();
     for (size_t a = 0; a < rows; ++a) best = best < z[a * lanes + b] ? z[a * lanes + b] : best;
@@ -32,8 +33,8 @@ void behind_best(const float* z, size_t rows, size_t lanes, size_t samples, floa
   }
 }
 
-void pack_signs(const float* z, const float* scale, const float* extra, size_t k, size_t lanes,
-                uint32_t* prints, uint32_t* nearest) {
+inline void pack_signs(const float* z, const float* scale, const float* extra, size_t k, size_t lanes,
+                       uint32_t* prints, uint32_t* nearest) {
   for (size_t b = 0; b < lanes; ++b) {
     float least = 0.0f;
     uint32_t print = 0, least_bit = 0;
@@ -50,7 +51,7 @@ void pack_signs(const float* z, const float* scale, const float* extra, size_t k
   }
 }
 
-size_t round_small(float* d, size_t n, float floor, uint32_t noise, uint32_t* places, float* values) {
+inline size_t round_small(float* d, size_t n, float floor, uint32_t noise, uint32_t* places, float* values) {
   size_t count = 0;
   for (size_t i = 0; i < n; ++i) {
     const float u = static_cast<float>(rounding_bits(noise, i) >> 9) * 0x1p-23f;  // uniform in [0, 1)
