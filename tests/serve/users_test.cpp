@@ -104,7 +104,8 @@ TEST_F(ServeUsersTest, SimilarItemsAreThoseOfSimilar) {
   const Answer answer = client.ask("POST", "/similar", R"({"items": ["tea", "jam, hot"], "k": 2})");
   ASSERT_EQ(answer.code, 200u) << answer.body;
   std::istringstream lines(run({"similar", "items", "tea", "jam, hot", "--k", "2", "--json"}).out);
-  for (const Json& result : answer.json()["results"]) {
+  const Json answered = answer.json();
+  for (const Json& result : answered["results"]) {
     std::string line;
     std::getline(lines, line);
     const Json wanted = Json::parse(line);
