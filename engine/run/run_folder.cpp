@@ -35,8 +35,11 @@ void discard(const fs::path& path) {
 // Content of a file; empty where there is none. Throws for an unreadable file: its content decides what is
 // removed.
 std::string text_of(const fs::path& path) {
-  std::error_code ignored;
-  if (fs::status(path, ignored).type() == fs::file_type::not_found) return "";
+  if (access(path.c_str(), R_OK) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return "";
+    fail_run("{}: cannot be read ({}); check the folder and its permissions", path.string(),
+             std::generic_category().message(errno));
+  }
   return read_text_file(path.string(), "check the folder and its permissions");
 }
 
