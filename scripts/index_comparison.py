@@ -35,8 +35,8 @@ CONCLUSION = """\
 - **With equally frequent labels the index fails.** On bible-xref (most frequent label in 0.6 % of the samples) it reaches .989,
   hnswlib .999. On wordnet-senses (each label in four samples) it reaches .404 whatever the number found, hnswlib .967;
   `slide test --inference lsh` has P@1 .188 there, all neurons .449. `default.toml` has .7085 both ways: it takes candidates from the
-  linear term and the kNN too. Other models of 100,000 such labels and more need `eval.inference = "full"`: with 104,000, `auto` has
-  P@1 .071, all neurons .224.
+  linear term and the kNN too. With 104,000 such labels and `throughput.toml` it has P@1 .071, all neurons
+  .224, so `eval.inference = "auto"` takes all neurons for such networks.
 """
 LEAST_MISSED = 1e-4  # what is drawn for nothing
 
