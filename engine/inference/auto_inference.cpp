@@ -20,6 +20,11 @@ Inference resolved_inference(Inference mode, const Config& config, std::size_t l
   return tables ? Inference::kLsh : Inference::kFull;
 }
 
+Inference resolved_inference(Inference mode, const Network& network, InferenceNeeds needs) {
+  needs.frequent_share = network.frequent_share();
+  return resolved_inference(mode, network.config(), network.labels(), needs);
+}
+
 Inference resolved_inference(const Config& config, std::size_t labels, double frequent_share) {
   const EvalConfig& eval = config.eval;
   return resolved_inference(eval.inference, config, labels,

@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "engine/config/config.h"
+#include "engine/network/network.h"
 
 namespace slide {
 
@@ -30,6 +31,8 @@ struct InferenceNeeds {
 // kFull or kLsh: `mode` unless it is kAuto. `labels`: of the whole network, over all processes. O(1).
 Inference resolved_inference(Inference mode, const Config& config, std::size_t labels,
                              const InferenceNeeds& needs);
+// The same for a network, whose labels and frequent_share() it takes.
+Inference resolved_inference(Inference mode, const Network& network, InferenceNeeds needs);
 
 // The same for eval.inference of `config` and the labels that `slide test` ranks: the max of eval.k, by
 // logits.

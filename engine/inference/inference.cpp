@@ -55,9 +55,7 @@ ScorerChoice Predictor::choice(Inference mode) const {
 
 Inference Predictor::resolved(const Wanted& wanted) const {
   const bool norms = wanted.log_softmax || options_.log_norms != nullptr;
-  const Network& network = trained_.network;
-  return resolved_inference(options_.mode, network.config(), network.parts().neuron_ends.back(),
-                            {wanted.k, options_.candidates, norms, network.frequent_share()});
+  return resolved_inference(options_.mode, trained_.network, {wanted.k, options_.candidates, norms});
 }
 
 Inference Predictor::inference(const Wanted& wanted) const {

@@ -92,8 +92,7 @@ TestResult test_model(Model& model, const TestData& data, const TestOptions& opt
           unknown,
           data.report,
           seconds_since(start),
-          resolved_inference(wanted.mode, model.network.config(), model.network.parts().neuron_ends.back(),
-                             {most, wanted.candidates, false, model.network.frequent_share()}),
+          resolved_inference(wanted.mode, model.network, {most, wanted.candidates, false}),
           std::move(metrics),
           std::move(ranking),
           std::move(truth)};

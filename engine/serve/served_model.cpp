@@ -36,8 +36,7 @@ ServedModel::ServedModel(const Options& options)
   wanted.threads = options.threads;
   wanted.low_latency = true;
   full_.emplace(model_.trained(), wanted);
-  if (resolved_inference(inference_, model_.config, model_.network.labels(),
-                         {1, wanted.candidates, false, model_.network.frequent_share()}) == Inference::kLsh) {
+  if (resolved_inference(inference_, model_.network, {1, wanted.candidates, false}) == Inference::kLsh) {
     model_.build_asked_tables(options.threads);
     wanted.mode = Inference::kLsh;
     lsh_.emplace(model_.trained(), wanted);
@@ -73,9 +72,8 @@ void ServedModel::read_users(const std::string& known, int threads) {
 
 Inference ServedModel::resolved(Inference mode, const Predictor::Wanted& wanted) const {
   if (mode == Inference::kAuto && (!lsh_ || wanted.exact)) return Inference::kFull;
-  return resolved_inference(
-      mode, model_.config, model_.network.labels(),
-      {wanted.k, model_.config.eval.candidates, wanted.log_softmax, model_.network.frequent_share()});
+  return resolved_inference(mode, model_.network,
+                            {wanted.k, model_.config.eval.candidates, wanted.log_softmax});
 }
 
 Inference ServedModel::usual_inference() const {
