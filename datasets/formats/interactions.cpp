@@ -147,13 +147,7 @@ class LogRows {
     return log_.items()[entry.item] > log_.items()[than.item];
   }
 
-  bool is_later(const Entry& entry) const {
-    double from = *hold_out_.from;
-    for (std::size_t unit = time_unit_of(entry.time).value_or(0); unit > 0 && time_unit_of(from) == 0U;
-         --unit)
-      from *= 1000;
-    return entry.time >= from;
-  }
+  bool is_later(const Entry& entry) const { return entry.time >= in_unit_of(*hold_out_.from, entry.time); }
 
   // Ascending; those that a user has from a time on, but not before.
   std::vector<std::uint32_t> later_items(std::span<const Entry> entries) const {

@@ -212,4 +212,10 @@ std::optional<std::size_t> time_unit_of(double number) {
   return std::nullopt;
 }
 
+double in_unit_of(double time, double like) {
+  if (time_unit_of(time) != 0U) return time;
+  for (std::size_t unit = time_unit_of(like).value_or(0); unit > 0; --unit) time *= 1000;
+  return time;
+}
+
 }  // namespace slide

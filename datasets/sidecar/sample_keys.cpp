@@ -211,11 +211,7 @@ std::vector<bool> times_from(const KeyValues& times, const std::string& from, co
   if (!numbers.empty() && !limit)
     fail_input("data.test_after = {} is no {}, as the times of {} are; write one as '{}'", shown_part(from),
                is_number ? "number or date" : "date", data, shown_part(times.distinct.front()));
-  if (is_number) {
-    for (std::size_t unit = time_unit_of(numbers.front()).value_or(0); unit > 0 && time_unit_of(*limit) == 0U;
-         --unit)
-      *limit *= 1000;
-  }
+  if (is_number) limit = in_unit_of(*limit, numbers.front());
   std::vector<bool> of_samples;
   of_samples.reserve(times.ids.size());
   for (const std::uint32_t id : times.ids)

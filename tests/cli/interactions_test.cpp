@@ -141,6 +141,22 @@ TEST_F(InteractionsTest, ItemsFromADateOnAreATest) {
   }
 }
 
+// A date is a time in seconds, and counts in the unit of the log.
+TEST_F(InteractionsTest, ATestAfterADateIsTheSameInEveryUnitOfTime) {
+  for (const char* unit : {"", "000", "000000", "000000000"}) {
+    std::string log = "user,item,timestamp\n";
+    for (int user = 0; user < 20; ++user) {
+      for (int item = 0; item < 6; ++item)
+        log += fmt::format("u{},i{},{}{}\n", user, (user + item) % 9, 1709251200 + 4000000 * item, unit);
+    }
+    write_file(slide_.path("units.csv"), log);
+    const Outcome done = slide_.run({"train", "units.csv", "--set", "data.test_after=2024-06-01", "--epochs",
+                                     "1", "--out", "units", "--force"});
+    ASSERT_EQ(done.code, 0) << unit << done.err;
+    EXPECT_EQ(events_of(read_file(slide_.path("units/metrics.jsonl"))).front()["test_samples"], 20) << unit;
+  }
+}
+
 TEST_F(InteractionsTest, TheNewestItemNeedsATime) {
   write_logs();
   const Outcome refused = slide_.run(
