@@ -17,13 +17,15 @@ struct Scored {
   bool hit = false;
 };
 
-std::vector<Scored> all_scored(const Dataset& scores, const Dataset& truth) {
+// All scores, highest first.
+std::vector<Scored> falling_scores(const Dataset& scores, const Dataset& truth) {
   std::vector<Scored> all;
   for (std::size_t i = 0; i < truth.size(); ++i) {
     const SparseRow row = scores.features(i);
     for (std::size_t e = 0; e < row.ids.size(); ++e)
       all.push_back({row.ids[e], row.values[e], std::ranges::binary_search(truth.labels(i), row.ids[e])});
   }
+  std::ranges::sort(all, std::greater<>(), &Scored::score);
   return all;
 }
 
@@ -55,26 +57,21 @@ BestThreshold best_of(std::span<const Scored> falling, std::uint64_t positives, 
 }  // namespace
 
 std::vector<CurvePoint> precision_recall_curve(const Dataset& scores, const Dataset& truth) {
-  std::vector<Scored> all = all_scored(scores, truth);
-  std::ranges::sort(all, std::greater<>(), &Scored::score);
   std::vector<CurvePoint> curve;
-  for_each_point(all, truth.label_entries(), [&](const CurvePoint& point) { curve.push_back(point); });
+  for_each_point(falling_scores(scores, truth), truth.label_entries(),
+                 [&](const CurvePoint& point) { curve.push_back(point); });
   return curve;
 }
 
 BestThreshold best_threshold(const Dataset& scores, const Dataset& truth, const ThresholdGoal& goal) {
-  std::vector<Scored> all = all_scored(scores, truth);
-  std::ranges::sort(all, std::greater<>(), &Scored::score);
-  return best_of(all, truth.label_entries(), goal);
+  return best_of(falling_scores(scores, truth), truth.label_entries(), goal);
 }
 
 Thresholds best_thresholds(const Dataset& scores, const Dataset& truth, const ThresholdGoal& goal) {
-  const double all = decimal_of(best_threshold(scores, truth, goal).threshold);
+  std::vector<Scored> by_label = falling_scores(scores, truth);
+  const double all = decimal_of(best_of(by_label, truth.label_entries(), goal).threshold);
   if (goal.label_samples == 0) return Thresholds(all);
-  std::vector<Scored> by_label = all_scored(scores, truth);
-  std::ranges::sort(by_label, [](const Scored& a, const Scored& b) {
-    return a.label != b.label ? a.label < b.label : a.score > b.score;
-  });
+  std::ranges::stable_sort(by_label, {}, &Scored::label);  // falling within each label
   const std::vector<std::uint32_t> positives = truth.label_frequencies();
   std::vector<LabelThreshold> own;
   for (auto begin = by_label.begin(); begin != by_label.end();) {
