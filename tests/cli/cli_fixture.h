@@ -1,8 +1,12 @@
 // Fixture with a small configuration and data, and access to the files of runs. Not thread-safe.
 #pragma once
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -41,6 +45,8 @@ inline Json without_timings(std::vector<Json> events) {
   return events;
 }
 
+using Commands = std::vector<std::vector<std::string>>;
+
 class CliTest : public testing::Test {
  protected:
   void SetUp() override { write_file(slide_.path("small.toml"), kConfig); }
@@ -49,6 +55,23 @@ class CliTest : public testing::Test {
     const Outcome made = slide_.run({"generate", "--samples", "300", "--features", "120", "--labels", "60",
                                      "--seed", "3", "--test-samples", "70", "--out", "data"});
     ASSERT_EQ(made.code, 0) << made.err;
+  }
+  // All at once, since some wait for a writer of a pipe: each ends within `seconds`, with one line and exit
+  // code 2.
+  void expect_refused_together(const Commands& commands, int seconds) {
+    std::string script;
+    for (std::size_t i = 0; i < commands.size(); ++i)
+      script += fmt::format("( timeout {} {} > /dev/null 2> err.{}; echo $? > code.{} ) < /dev/null &\n",
+                            seconds, Program::command(commands[i]), i, i);
+    write_file(slide_.path("all.sh"), fmt::format("cd {}\n{}wait\n", slide_.folder().string(), script));
+    ASSERT_EQ(std::system(fmt::format("bash {}", slide_.path("all.sh")).c_str()), 0);
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+      const std::string command = fmt::format("{}", fmt::join(commands[i], " "));
+      const std::string err = file(fmt::format("err.{}", i));
+      EXPECT_EQ(file(fmt::format("code.{}", i)), "2\n") << command << ": " << err;
+      EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << command << ": " << err;
+      EXPECT_TRUE(err.starts_with("slide: ")) << command << ": " << err;
+    }
   }
   // Replaces any existing run.
   Outcome train(std::vector<std::string> more, const std::string& out = "out") {

@@ -17,29 +17,17 @@ namespace fs = std::filesystem;
 
 class ModelPlacesTest : public CliTest {
  protected:
-  // Every command that takes a model, with `model`; all at once, since they wait for a writer of a pipe.
+  // Every command that takes a model, with `model`.
   void expect_refused(const std::string& model) {
-    const std::vector<std::vector<std::string>> commands = {
-        {"test", model, "data/test.txt"},
-        {"predict", model, "data/test.txt"},
-        {"inspect", model},
-        {"vectors", model},
-        {"serve", model, "--port", "0"},
-        {"convert", model, "converted.slide", "--weights", "int8"},
-        {"average", model, model, "--out", "average.slide"},
-        {"train", "data/train.txt", "--init", model, "--out", "continued"}};
-    std::string script;
-    for (std::size_t i = 0; i < commands.size(); ++i)
-      script += fmt::format("( timeout 100 {} > /dev/null 2> err.{}; echo $? > code.{} ) < /dev/null &\n",
-                            Program::command(commands[i]), i, i);
-    write_file(slide_.path("all.sh"), fmt::format("cd {}\n{}wait\n", slide_.folder().string(), script));
-    ASSERT_EQ(std::system(fmt::format("bash {}", slide_.path("all.sh")).c_str()), 0);
-    for (std::size_t i = 0; i < commands.size(); ++i) {
-      const std::string err = file(fmt::format("err.{}", i));
-      EXPECT_EQ(file(fmt::format("code.{}", i)), "2\n") << commands[i][0] << ": " << err;
-      EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << commands[i][0] << ": " << err;
-      EXPECT_TRUE(err.starts_with("slide: ")) << commands[i][0] << ": " << err;
-    }
+    const Commands commands = {{"test", model, "data/test.txt"},
+                               {"predict", model, "data/test.txt"},
+                               {"inspect", model},
+                               {"vectors", model},
+                               {"serve", model, "--port", "0"},
+                               {"convert", model, "converted.slide", "--weights", "int8"},
+                               {"average", model, model, "--out", "average.slide"},
+                               {"train", "data/train.txt", "--init", model, "--out", "continued"}};
+    expect_refused_together(commands, 100);
     EXPECT_FALSE(exists("converted.slide") || exists("average.slide") || exists("continued/model.slide"));
   }
 };

@@ -14,26 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Commands = std::vector<std::vector<std::string>>;
-
 class TextPlacesTest : public CliTest {
  protected:
-  // All at once, since some wait for a writer of a pipe.
-  void expect_refused(const Commands& commands) {
-    std::string script;
-    for (std::size_t i = 0; i < commands.size(); ++i)
-      script += fmt::format("( timeout 60 {} > /dev/null 2> err.{}; echo $? > code.{} ) < /dev/null &\n",
-                            Program::command(commands[i]), i, i);
-    write_file(slide_.path("all.sh"), fmt::format("cd {}\n{}wait\n", slide_.folder().string(), script));
-    ASSERT_EQ(std::system(fmt::format("bash {}", slide_.path("all.sh")).c_str()), 0);
-    for (std::size_t i = 0; i < commands.size(); ++i) {
-      const std::string command = fmt::format("{}", fmt::join(commands[i], " "));
-      const std::string err = file(fmt::format("err.{}", i));
-      EXPECT_EQ(file(fmt::format("code.{}", i)), "2\n") << command << ": " << err;
-      EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << command << ": " << err;
-      EXPECT_TRUE(err.starts_with("slide: ")) << command << ": " << err;
-    }
-  }
+  void expect_refused(const Commands& commands) { expect_refused_together(commands, 60); }
   // Commands that read `text` as a configuration or as the log of a run.
   static Commands readers_of(const std::string& text) {
     return {{"train", "data/train.txt", "--config", text, "--out", "run"},
