@@ -96,7 +96,7 @@ check_links() {  # file
     if ! one_of "$path" "${awaited[@]}" && [ ! -e "$path" ]; then
       fault "$1:$line: the link $target leads nowhere"
     elif [ -n "$section" ] && [ -e "$path" ]; then
-      sections "$path" | grep -qxF -- "$section" || fault "$1:$line: $path has no section #$section"
+      sections "$path" | grep -xF -- "$section" > /dev/null || fault "$1:$line: $path has no section #$section"
     elif [[ $path == *.h || $path == *.cpp ]] && name=$(name_in_code "$text"); then
       awk -v name="$name" -f tests/docs/defines.awk "$path" || fault "$1:$line: $path does not define $name"
     fi

@@ -44,7 +44,7 @@ apt_sources() {
 make_bare() {
   local release mirror
   release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-  mirror=$(apt_sources | awk -v release="$release" '$3 == release { print $2; exit }')
+  mirror=$(apt_sources | awk -v release="$release" '$3 == release && !found++ { print $2 }')
   [ -n "$mirror" ] || skip "apt names no mirror of $release; apt-get update brings its lists"
   unshare -m --propagation private debootstrap --variant=minbase "$release" "$root" "$mirror" \
     > "$work/debootstrap.log" 2>&1 ||
