@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "datasets/formats/npy.h"
@@ -24,11 +26,18 @@ std::string head_of_matrix(std::size_t rows, std::size_t width) {
   return npy_bytes("<f4", fmt::format("({:>20}, {})", rows, width), {});
 }
 
-// Copies the vectors of samples [first, first + batch.samples).
+// Copies the vectors of samples [first, first + batch.samples). Throws InputError where weights sum up to
+// more than a float holds.
 void copy_hidden(const PredictionBatch& batch, std::size_t first, float* vectors) {
   const BlockInput& input = batch.inputs.front();
-  for (std::size_t i = 0; i < batch.samples; ++i)
-    std::copy_n(input.x + i * input.ldx, input.width, vectors + (first + i) * input.width);
+  for (std::size_t i = 0; i < batch.samples; ++i) {
+    const std::span<const float> row(input.x + i * input.ldx, input.width);
+    if (!std::ranges::all_of(row, [](float x) { return std::isfinite(x); })) {
+      fail_input("the vector of sample {} is not finite: the model's weights are too large; train it again",
+                 first + i + 1);
+    }
+    std::ranges::copy(row, vectors + (first + i) * input.width);
+  }
 }
 
 }  // namespace

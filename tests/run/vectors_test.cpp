@@ -138,6 +138,19 @@ Network other_network(const Model& model, Precision precision) {
   return network;
 }
 
+TEST_F(VectorsTest, ActivationsBeyondFloatsAreRefused) {
+  Model model = vectors_model(kHidden);
+  Parameters& weights = model.network.input()->weights();
+  const std::vector<float> large(weights.columns, 3e38F);
+  for (std::size_t row = 0; row < weights.rows; ++row) weights.store_row(row, large.data());
+  try {
+    vectors_of(model, samples_of(model), 2);
+    FAIL() << "vectors that are not finite";
+  } catch (const InputError& e) {
+    EXPECT_NE(std::string(e.what()).find("the model's weights are too large"), std::string::npos) << e.what();
+  }
+}
+
 TEST_F(VectorsTest, AFirstLayerStartsFromThem) {
   const Model model = vectors_model(kHidden);
   const std::string path = (folder_ / "f.vec").string();
