@@ -25,8 +25,9 @@ namespace slide {
 std::size_t vector_width(const Model& model);
 
 // Activations of the last hidden layer, or the dense features where there is none: `vectors` [samples x
-// vector_width()], all finite. A vector does not depend on the other samples. Throws InputError also for samples
-// with more features than the model, and where weights are so large that an activation is beyond floats.
+// vector_width()], all finite. A vector does not depend on the other samples. Throws InputError also for
+// samples with more features than the model, and where weights are so large that an activation is beyond
+// floats.
 void sample_vectors(const Model& model, const Dataset& samples, int threads, float* vectors);
 
 // Output weights of a label: `vector` [vector_width()].

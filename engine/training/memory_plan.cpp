@@ -174,7 +174,8 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
                                                     double(bounds.all_shared), busy);
   }
   plan.regression =
-      bytes_of_item_weights(config, parts.neuron_ends.back(), double(all_bounds.label_features), threads);
+      bytes_of_item_weights(config, all_bounds.samples, parts.neuron_ends.back(),
+                            double(all_bounds.all_features), double(all_bounds.label_features), threads);
   if (const LayerConfig& output = config.layers.back(); output.wide) {
     plan.patterns =
         WidePath::finding_bytes_of(output, double(shape.layers.back().neurons), double(bounds.label_features),

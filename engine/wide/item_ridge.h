@@ -9,8 +9,9 @@
 // 3). And the weights for an item are divided by popularity^p, with p = 0 where users have 25 items or fewer
 // on average, rising towards 0.15 for many items, so that popular items do not dominate the answers.
 //
-// For too many items for a dense matrix, each item is regressed separately on the items that co-occur with it
-// most, with one penalty for all; suited to logs where each user has few of many items.
+// For too many items for a dense matrix, but few users, the same regression goes through the matrix of the
+// users. Of many of both, each item is regressed separately on the items that co-occur with it most. Both
+// have one penalty for all items.
 //
 // Pure functions; results do not depend on the number of threads.
 #pragma once
@@ -20,6 +21,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "datasets/rows/dataset.h"
@@ -57,7 +59,15 @@ class RidgeUsers {
 // Weights of all items for each item; the weight of an item for itself is 0. Concurrent reads are safe.
 class ItemWeights {
  public:
+  // Nonzero weights for one item, by ascending item.
+  struct List {
+    std::vector<std::uint32_t> ids;
+    std::vector<float> weights;
+  };
+  // Dense rows of zeros.
   explicit ItemWeights(std::size_t items);
+  // Lists, one per item; at least one.
+  explicit ItemWeights(std::vector<List> lists) : items_(lists.size()), lists_(std::move(lists)) {}
 
   std::size_t items() const { return items_; }
   // Whether weights are stored as dense rows; else as lists of nonzero weights.
@@ -69,14 +79,12 @@ class ItemWeights {
   // Dot product of the weights for item j and `x`.
   double product(std::size_t j, const SparseRow& x) const;
 
+  // Writable, by the functions that make weights.
+  std::span<float> row(std::size_t j) { return {values_.data() + j * stride_, items_}; }
+  List& list_of(std::size_t j) { return lists_[j]; }
+
  private:
-  struct List {
-    std::vector<std::uint32_t> ids;
-    std::vector<float> weights;
-  };
-  ItemWeights() = default;
   friend ItemWeights ridge_of_items(const Dataset&, double, int);
-  friend ItemWeights ridge_of_cooccurring(const Dataset&, double, std::size_t, int);
 
   std::size_t items_ = 0, stride_ = 0;
   AlignedArray<float> values_;  // [stride x stride]
@@ -91,9 +99,16 @@ ItemWeights ridge_of_items(const Dataset& users, double penalty, int threads);
 // it (weighted), ties by item number.
 ItemWeights ridge_of_cooccurring(const Dataset& users, double penalty, std::size_t most, int threads);
 
-// Peak memory of the two methods in bytes, result included. `pairs`: sum over users of the squared number of
+// Exact method by users, any number of items, at most kMaxRidgeItems users: each item is regressed on all
+// others, with one penalty for all, through the matrix of the users: (X^T W X + l I)^-1 = (I - X^T (l W^-1 +
+// X X^T)^-1 X) / l (Woodbury). Keeps the `most` weights of each item with the largest absolute values.
+// O(users^3 + items * entries).
+ItemWeights ridge_by_users(const Dataset& users, double penalty, std::size_t most, int threads);
+
+// Peak memory of the methods in bytes, result included. `pairs`: sum over users of the squared number of
 // items.
 double bytes_of_ridge(std::size_t items);
+double bytes_of_ridge_by_users(std::size_t users, std::size_t items, std::size_t most, int threads);
 double bytes_of_sparse_ridge(std::size_t items, double pairs, std::size_t most, int threads);
 
 }  // namespace slide

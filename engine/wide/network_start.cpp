@@ -8,6 +8,7 @@
 #include "engine/base/parallel.h"
 #include "engine/crosses/feature_transform.h"
 #include "engine/network/feature_shards.h"
+#include "engine/wide/item_fit.h"
 #include "engine/wide/wide_path.h"
 
 namespace slide {
@@ -18,14 +19,20 @@ namespace {
 // few of them, many pairs of items are never on different sides.
 constexpr std::size_t kStartDraws = 2;
 
-constexpr std::size_t kCooccurrence = 128;  // items that an item is regressed on in the sparse method
-
 // The penalty decreases where users have few items: two items then have few users in common.
-ItemWeights item_weights(double penalty, const Dataset& train, std::size_t items, int threads) {
-  const double many = std::clamp(items_of_user(train) / kItemsOfUser, 0.01, 1.0);
-  const double own = penalty * std::sqrt(many);
-  return items <= kMaxRidgeItems ? ridge_of_items(train, own, threads)
-                                 : ridge_of_cooccurring(train, own, kCooccurrence, threads);
+double first_penalty(double penalty, const Dataset& train) {
+  return penalty * std::sqrt(std::clamp(items_of_user(train) / kItemsOfUser, 0.01, 1.0));
+}
+
+// Mean over the labels of all samples.
+double mean_log_odds(const DataShape& shape) {
+  double sum = 0, count = 0;
+  for (const std::uint32_t frequency : shape.label_frequencies) {
+    if (frequency == 0) continue;
+    sum += double(frequency) * log_odds(frequency, shape.samples);
+    count += double(frequency);
+  }
+  return count > 0 ? sum / count : 0;
 }
 
 bool regresses_items(const Config& config) {
@@ -94,15 +101,17 @@ OutputSamples output_samples(const Config& config, const FeatureScale& scale, co
   OutputSamples from{
       drawn_samples({config.data.mask, config.data.normalize, config.train.seed, 0}, train, kStartDraws),
       std::nullopt};
-  if (regresses_items(config) && !scale.active())
-    from.items = item_weights(config.layers.back().wide_ridge, train, labels, threads);
+  if (regresses_items(config) && !scale.active()) {
+    const Dataset users = train.with_counts(train.feature_count(), static_cast<std::uint32_t>(labels));
+    const double penalty = first_penalty(config.layers.back().wide_ridge, users);
+    from.items = item_weights(users, choose_item_fit(users, penalty, config.train.seed, threads), threads);
+  }
   return from;
 }
 
-double bytes_of_item_weights(const Config& config, std::size_t items, double pairs, int threads) {
-  if (!regresses_items(config)) return 0;
-  return items <= kMaxRidgeItems ? bytes_of_ridge(items)
-                                 : bytes_of_sparse_ridge(items, pairs, kCooccurrence, threads);
+double bytes_of_item_weights(const Config& config, std::size_t users, std::size_t items, double entries,
+                             double pairs, int threads) {
+  return regresses_items(config) ? bytes_of_item_fit(users, items, entries, pairs, threads) : 0;
 }
 
 OutputStart output_start(const Config& config, const FeatureScale& scale, const Dataset& train,
@@ -114,6 +123,8 @@ OutputStart output_start(const Config& config, const FeatureScale& scale, const 
                                          all ? double(shape.labels) : double(layer.uniform),
                                          config.train.seed, threads, items);
     const double share = layer.wide_fit;
+    if (fitted && items != nullptr)
+      return {share * fitted->scale, 0.0, share * (fitted->offset + fitted->prior * mean_log_odds(shape))};
     if (fitted) return {share * fitted->scale, share * fitted->prior, share * fitted->offset};
   }
   return {layer.wide_scale, config.loss.prior, 0.0};

@@ -32,10 +32,11 @@ struct OutputSamples {
 // labels.
 OutputSamples output_samples(const Config& config, const FeatureScale& scale, const Dataset& train,
                              std::size_t labels, int threads);
-// Upper bound of the bytes to make its `items`, of users with so many pairs of items.
-double bytes_of_item_weights(const Config& config, std::size_t items, double pairs, int threads);
+// Upper bound of the bytes to make its `items`, of users with so many items and pairs of items.
+double bytes_of_item_weights(const Config& config, std::size_t users, std::size_t items, double entries,
+                             double pairs, int threads);
 // Initial values of an output layer, from samples scaled by `scale`. `items`: initial weights of its linear
-// term, or nullptr.
+// term, or nullptr; with them all biases are equal, for they know how popular items are.
 OutputStart output_start(const Config& config, const FeatureScale& scale, const Dataset& train,
                          const DataShape& shape, int threads, const ItemWeights* items = nullptr);
 

@@ -90,11 +90,9 @@ double bytes_of_sparse_ridge(std::size_t items, double pairs, std::size_t most, 
 
 ItemWeights ridge_of_cooccurring(const Dataset& all_users, double penalty, std::size_t most, int threads) {
   constexpr std::size_t kItems = 16;  // items per task
-  ItemWeights weights;
   const RidgeUsers users(all_users);
   const std::size_t items = all_users.label_count(), tasks = (items + kItems - 1) / kItems;
-  weights.items_ = items;
-  weights.lists_.resize(items);
+  std::vector<ItemWeights::List> lists(items);
   const FeatureScale as_they_are;
   const LabelSums of_item(users.rows(), items, as_they_are);
   std::vector<RidgeScratch> rooms(static_cast<std::size_t>(std::max(1, threads)));
@@ -121,10 +119,10 @@ ItemWeights ridge_of_cooccurring(const Dataset& all_users, double penalty, std::
     gather_matrix(common, ids, penalty, room);
     // Min pivot: entries dropped from rows may lower a pivot by more than the penalty.
     solve_by_cholesky(n, room.matrix.data(), room.right.data(), penalty);
-    weights.lists_[j].weights.assign(room.right.begin(), room.right.end());
-    weights.lists_[j].ids = std::move(ids);
+    lists[j].weights.assign(room.right.begin(), room.right.end());
+    lists[j].ids = std::move(ids);
   });
-  return weights;
+  return ItemWeights(std::move(lists));
 }
 
 }  // namespace slide

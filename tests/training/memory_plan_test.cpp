@@ -281,7 +281,9 @@ TEST(MemoryPlan, KnowsTheRegressionOfItems) {
     bounds.label_features = pairs;
     return plan_memory(config, items, items, bounds, threads);
   };
-  EXPECT_EQ(plan(1000, 5000, 2).regression, double(1024 + 64) * 1024 * sizeof(float));
+  const double matrix = double(1024 + 64) * 1024 * sizeof(float);
+  EXPECT_GE(plan(1000, 5000, 2).regression, matrix);
+  EXPECT_LT(plan(1000, 5000, 2).regression, 1.2 * matrix);
   const MemoryPlan many = plan(3'000'000, std::size_t{1} << 40, 1);
   EXPECT_GT(many.regression, 3e6 * 2048 * 8);
   EXPECT_LT(many.regression, 1.2 * 3e6 * 2048 * 8);

@@ -9,34 +9,10 @@
 
 #include "engine/base/rng.h"
 #include "engine/wide/wide_path.h"
+#include "tests/wide/item_users.h"
 
 namespace slide {
 namespace {
-
-// Adds a user with these items, ascending, as features and labels.
-void add_user(DatasetArrays& arrays, const std::vector<std::uint32_t>& own) {
-  for (const std::uint32_t item : own) {
-    arrays.feature_ids.push_back(item);
-    arrays.feature_values.push_back(1.0F);
-    arrays.label_ids.push_back(item);
-  }
-  arrays.feature_offsets.push_back(arrays.feature_ids.size());
-  arrays.label_offsets.push_back(arrays.label_ids.size());
-}
-
-// `count` users with some of `items` items each; no user has the last item.
-Dataset some_users(std::size_t count, std::uint32_t items, std::uint64_t seed) {
-  Rng rng(seed, Purpose::kTest);
-  DatasetArrays arrays;
-  for (std::size_t u = 0; u < count; ++u) {
-    std::vector<std::uint32_t> own;
-    for (std::uint32_t i = 0; i < 2 + rng.below(12); ++i) own.push_back(rng.below(items - 1));
-    std::sort(own.begin(), own.end());
-    own.erase(std::unique(own.begin(), own.end()), own.end());
-    add_user(arrays, own);
-  }
-  return {std::move(arrays), items, items};
-}
 
 // Column j: -P_ij / P_jj of P, the inverse, over the `power`-th power of j's popularity.
 std::vector<double> naive_ridge(const Dataset& users, std::size_t items, double penalty, double power = 0) {
@@ -292,6 +268,40 @@ TEST(SparseItemRidge, DoesNotDependOnThreads) {
     }
   }
   EXPECT_GT(entries, 9000U);
+}
+
+TEST(ItemRidgeByUsers, EqualsTheSystemOfAllOtherItemsInDoublePrecision) {
+  for (const std::size_t count : {1U, 63U, 130U}) {
+    const Dataset users = some_users(count, 50, count);
+    const ItemWeights weights = ridge_by_users(users, 3.0, 50, 2);
+    ASSERT_EQ(weights.items(), 50U);
+    const std::vector<double> common = naive_common(users);
+    for (std::size_t j = 0; j < 50; ++j) {
+      std::vector<std::uint32_t> others;
+      for (std::uint32_t i = 0; i < 50; ++i)
+        if (i != j) others.push_back(i);
+      const std::vector<double> expected = naive_cooccurrence(common, 50, j, others, 3.0);
+      const std::vector<float> row = filled(weights, j);
+      for (std::size_t i = 0; i < 50; ++i) ASSERT_NEAR(row[i], expected[i], 2e-5) << i << " for " << j;
+    }
+    EXPECT_TRUE(weights.list(49).ids.empty()) << "no user has that item";
+  }
+}
+
+TEST(ItemRidgeByUsers, KeepsTheLargestWeightsAndDoesNotDependOnThreads) {
+  const Dataset users = some_users(300, 100, 4);
+  const ItemWeights all = ridge_by_users(users, 3.0, 100, 1), some = ridge_by_users(users, 3.0, 7, 3);
+  for (std::size_t j = 0; j < 99; ++j) {
+    ASSERT_EQ(some.list(j).ids.size(), 7U);
+    const std::vector<float> row = filled(all, j), kept = filled(some, j);
+    float least = 1e9F, left_out = 0;
+    for (std::size_t i = 0; i < 100; ++i) {
+      EXPECT_TRUE(kept[i] == 0 || kept[i] == row[i]);
+      kept[i] != 0 ? least = std::min(least, std::fabs(row[i]))
+                   : left_out = std::max(left_out, std::fabs(row[i]));
+    }
+    EXPECT_LE(left_out, least) << "of " << j;
+  }
 }
 
 TEST(SparseItemRidge, ALinearTermStartsAtItsStrongestWeights) {

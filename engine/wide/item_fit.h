@@ -1,0 +1,46 @@
+// What relates items: item regression (item_ridge.h) and paths of items, users, items, mixed as users held
+// out tell.
+//
+// A path's weight of item i for item j is sum over their common users u of 1 / (items of u), over d_i^a d_j^b
+// with the numbers of users d: a filter of the graph of users and items that keeps its smooth signals (Shen
+// et al., "How Powerful is Graph Convolution for Recommendation?", 2021, section 4; exponents of degrees as
+// in Fu et al., "Revisiting Neighborhood-based Link Prediction for Collaborative Filtering", 2022, section
+// 3). Where the regression takes items apart that are liked together, paths do not.
+//
+// Pure functions; results do not depend on the number of threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "datasets/rows/dataset.h"
+#include "engine/wide/item_ridge.h"
+
+namespace slide {
+
+struct ItemFit {
+  double penalty = 0;     // of the regression
+  double paths = 0;       // factor of the weights of paths, 0: none
+  double from_power = 0;  // exponent of the users of the item that a path begins at
+  double to_power = 0;    // and of the item that it leads to
+};
+
+// Chooses by up to kMaxHeldUsers users, whose items are held out from the regression: a fifth of each of them
+// is to be found among the first 20 items, the others being known (NDCG@20). Penalties from `penalty` / 16 to
+// 16 times it, and paths of several weights. Another choice than {penalty} is better by more than the
+// standard error of the difference. {penalty} if fewer than kMinHeldUsers users can be held out, a fifth of
+// those with at least five items. O(penalties tried * (cost of a regression + held-out users * entries)).
+ItemFit choose_item_fit(const Dataset& users, double penalty, std::uint64_t seed, int threads);
+inline constexpr std::size_t kMaxHeldUsers = 2000;
+inline constexpr std::size_t kMinHeldUsers = 100;
+
+// Weights of the regression plus those of paths, of these only the kMaxPaths largest for each item if the
+// regression's are lists.
+ItemWeights item_weights(const Dataset& users, const ItemFit& fit, int threads);
+inline constexpr std::size_t kMaxPaths = 512;
+
+// Peak memory of both functions in bytes, result included. `entries`: items of all users together. `pairs`:
+// sum over users of the squared number of items.
+double bytes_of_item_fit(std::size_t users, std::size_t items, double entries, double pairs, int threads);
+
+}  // namespace slide

@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "engine/base/parallel.h"
+#include "engine/statistics/label_sums.h"
+#include "engine/wide/block_inverse.h"
+#include "engine/wide/item_ridge.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::size_t kItems = 16;   // items regressed together
+constexpr float kLeastRest = 1e-4F;  // min 1 - c_jj, below which float32 has no digits left
+
+// Working memory of a thread, for kItems items side by side.
+struct ByUsers {
+  std::vector<float> sums;    // [users]: K x_j of one item j
+  std::vector<float> users;   // [users x kItems]: K x_j
+  std::vector<float> items;   // [items x kItems]: c_ij = x_i^T K x_j
+  std::vector<float> column;  // [items]: c_ij of one item j
+};
+
+// K = (l W^-1 + X X^T)^-1, [stride x stride], symmetric; rows behind those of the users are of no meaning.
+AlignedArray<float> inverse_of_users(const RidgeUsers& users, const LabelSums& of_item, double penalty,
+                                     std::size_t stride, int threads) {
+  const std::size_t count = users.rows().size();
+  AlignedArray<float> matrix(stride * stride);
+  parallel_for(stride, threads, [&](std::size_t u, int) {
+    float* const row = matrix.data() + u * stride;
+    if (u >= count) {
+      row[u] = 1.0F;
+      return;
+    }
+    for (const std::uint32_t item : users.items(u))
+      for (const std::uint32_t other : of_item.samples(item)) row[other] += 1.0F;
+    row[u] += static_cast<float>(penalty / users.weight(u));
+  });
+  BlockInverse(matrix.data(), stride).run(threads);
+  return matrix;
+}
+
+// Fills room.items for the items [first, first + count).
+void regress(const LabelSums& of_item, const AlignedArray<float>& inverse, std::size_t stride,
+             std::size_t first, std::size_t count, ByUsers& room) {
+  const std::size_t users = room.sums.size(), items = room.column.size();
+  for (std::size_t l = 0; l < count; ++l) {
+    std::ranges::fill(room.sums, 0.0F);
+    for (const std::uint32_t user : of_item.samples(first + l)) {
+      const float* const row = inverse.data() + user * stride;
+      for (std::size_t u = 0; u < users; ++u) room.sums[u] += row[u];
+    }
+    for (std::size_t u = 0; u < users; ++u) room.users[u * kItems + l] = room.sums[u];
+  }
+  for (std::size_t i = 0; i < items; ++i) {
+    std::array<float, kItems> sum{};
+    for (const std::uint32_t user : of_item.samples(i)) {
+      const float* const one = room.users.data() + user * kItems;
+      for (std::size_t l = 0; l < kItems; ++l) sum[l] += one[l];
+    }
+    std::ranges::copy(sum, room.items.begin() + static_cast<std::ptrdiff_t>(i * kItems));
+  }
+}
+
+// The weights of item j, lane l of room.items: -P_ij / P_jj = c_ij / (1 - c_jj).
+ItemWeights::List strongest_of(std::size_t j, std::size_t l, std::size_t most, ByUsers& room) {
+  ItemWeights::List list;
+  const float rest = 1.0F - room.items[j * kItems + l];
+  for (std::uint32_t i = 0; i < room.column.size(); ++i) {
+    room.column[i] = room.items[i * kItems + l] / std::max(rest, kLeastRest);
+    if (room.column[i] != 0.0F && i != j) list.ids.push_back(i);
+  }
+  keep_strongest(list.ids, most, room.column);
+  std::ranges::sort(list.ids);
+  list.ids.shrink_to_fit();
+  list.weights.reserve(list.ids.size());
+  for (const std::uint32_t i : list.ids) list.weights.push_back(room.column[i]);
+  return list;
+}
+
+}  // namespace
+
+double bytes_of_ridge_by_users(std::size_t users, std::size_t items, std::size_t most, int threads) {
+  const auto stride = double(BlockInverse::stride_of(users)), all = double(items);
+  const double matrix = (stride + BlockInverse::kPivots) * stride * sizeof(float);
+  const double lists = all * (sizeof(ItemWeights::List) +
+                              std::min(double(most), all) * (sizeof(std::uint32_t) + sizeof(float)));
+  const double room = (stride + all) * (kItems + 1) * sizeof(float) + all * 3 * sizeof(std::uint64_t);
+  return matrix + lists + std::max(1, threads) * room;
+}
+
+ItemWeights ridge_by_users(const Dataset& all_users, double penalty, std::size_t most, int threads) {
+  const RidgeUsers users(all_users);
+  const std::size_t items = all_users.label_count(), count = users.rows().size();
+  const FeatureScale as_they_are;
+  const LabelSums of_item(users.rows(), items, as_they_are);
+  const std::size_t stride = BlockInverse::stride_of(count);
+  const AlignedArray<float> inverse = inverse_of_users(users, of_item, penalty, stride, threads);
+  std::vector<ByUsers> rooms(static_cast<std::size_t>(std::max(1, threads)));
+  for (ByUsers& room : rooms) {
+    room.sums.resize(count);
+    room.users.resize(count * kItems);
+    room.items.resize(items * kItems);
+    room.column.resize(items);
+  }
+  std::vector<ItemWeights::List> lists(items);
+  parallel_for((items + kItems - 1) / kItems, threads, [&](std::size_t task, int thread) {
+    ByUsers& room = rooms[static_cast<std::size_t>(thread)];
+    const std::size_t first = task * kItems, these = std::min(kItems, items - first);
+    regress(of_item, inverse, stride, first, these, room);
+    for (std::size_t l = 0; l < these; ++l) lists[first + l] = strongest_of(first + l, l, most, room);
+  });
+  return ItemWeights(std::move(lists));
+}
+
+}  // namespace slide
