@@ -16,16 +16,16 @@ namespace slide::serve {
 
 namespace {
 
-Model load_regular(const std::string& name) {
-  require_regular_model(model_at(name));
-  return load_model(name);
+Model load_regular(const std::string& path) {
+  require_regular_model(path);
+  return load_model(path);
 }
 
 }  // namespace
 
 ServedModel::ServedModel(const Options& options)
-    : path_(options.path),
-      model_(load_regular(options.path)),
+    : path_(model_at(options.path)),
+      model_(load_regular(path_)),
       names_(model_, options.labels),
       fingerprint_(fmt::format("{:08x}", model_.checksum)),
       inference_(options.inference.value_or(model_.config.eval.inference)),
