@@ -109,7 +109,7 @@ std::string current_model(const std::string& folder) {
   const std::string name = read_registry(folder).current();
   if (name.empty())
     fail_input("{}: no model is current here; choose one: slide models use {} NAME", folder, folder);
-  const std::string file = registry_file(folder, name);
+  std::string file = registry_file(folder, name);
   std::error_code ignored;
   if (!fs::exists(file, ignored))
     fail_input("{}: its current model {} is gone; choose another: slide models use {} NAME", folder, name,
