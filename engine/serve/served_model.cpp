@@ -43,11 +43,12 @@ ServedModel::ServedModel(const Options& options)
   }
   if (!names_.warning().empty()) model_.notes.push_back(names_.warning());
   read_users(options.known, options.threads);
-  if (options.similar) {
-    similar_.emplace(Similar{SimilarRows(model_, SimilarOf::kLabels, options.threads),
-                             SimilarNames(model_, SimilarOf::kLabels)});
-    similar_->rows.round_rows(options.threads);
-  }
+  const auto prepare = [&](SimilarOf of, std::optional<Similar>& similar) {
+    similar.emplace(Similar{SimilarRows(model_, of, options.threads), SimilarNames(model_, of)});
+    similar->rows.round_rows(options.threads);
+  };
+  if (options.similar) prepare(SimilarOf::kLabels, similar_);
+  if (options.similar_features) prepare(SimilarOf::kFeatures, similar_features_);
   load_seconds_ = seconds_since(begun_);
   loaded_at_ = std::chrono::system_clock::now();
 }
