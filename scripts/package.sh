@@ -97,6 +97,8 @@ make_tar() {
   mkdir -p "$root/bin"
   strip -o "$root/bin/slide" "$build/slide_static"
   mv "$work/installed/share" "$root/"
+  mkdir -p "$root/lib"
+  mv "$work/installed/lib/systemd" "$root/lib/"
   copyright_of "${headers[@]}" "${in_program[@]}" libc6 libgcc-s1 libutf8proc-dev libzstd-dev zlib1g-dev > \
     "$root/share/doc/slide/copyright"
   chmod -R u=rwX,go=rX "$root"
