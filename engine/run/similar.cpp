@@ -177,8 +177,8 @@ void SimilarRows::round_rows(int threads) {
                });
 }
 
-// Rounds a query, less the mean, to bytes that stand for -127 to 127.
-void SimilarRows::round_query(std::size_t q, std::uint32_t id, Search& search) const {
+// Rounds one of some queries, less the mean, to bytes that stand for -127 to 127.
+void SimilarRows::round_query(std::size_t q, std::size_t queries, std::uint32_t id, Search& search) const {
   float* const centred = search.centred.data();
   centre(row(id), centred);
   float largest = 0;
@@ -191,22 +191,26 @@ void SimilarRows::round_query(std::size_t q, std::uint32_t id, Search& search) c
       const float one = c + i < width_ ? centred[c + i] : 0;
       word |= static_cast<std::uint32_t>(static_cast<std::int32_t>(one * factor + 128.5F)) << (8 * i);
     }
-    search.words.data()[c / 4 * kTogether + q] = word;
+    search.words.data()[c / 4 * queries + q] = word;
   }
+}
+
+// z[row][query] of some rounded rows and all queries: the larger, the nearer.
+void SimilarRows::compare_rounded(std::size_t first, std::size_t count, std::size_t queries,
+                                  const Search& search, float* z) const {
+  kernels::active().rows_forward_int8({q_.data() + first * q_stride_, q_stride_, exponents_.data() + first},
+                                      count, starts_.data() + first, shift_.data() + first,
+                                      {search.words.data(), search.steps.data(), q_stride_, queries}, z);
 }
 
 // Candidates of one query.
 void SimilarRows::search_alone(std::uint32_t id, std::size_t wanted, Search& search) const {
-  centre(row(id), search.centred.data());
-  std::array<std::uint32_t, kTileRows> ids;
+  round_query(0, 1, id, search);
   std::array<float, kTileRows> z;
   float least = -INFINITY;
   for (std::size_t first = 0; first < size_; first += kTileRows) {
     const std::size_t count = std::min(kTileRows, size_ - first);
-    std::iota(ids.begin(), ids.end(), static_cast<std::uint32_t>(first));
-    std::copy_n(shift_.data() + first, count, z.begin());
-    kernels::active().add_dots_int8({q_.data(), q_stride_, exponents_.data()}, ids.data(), count,
-                                    search.centred.data(), q_stride_, z.data());
+    compare_rounded(first, count, 1, search, z.data());
     for (std::size_t r = 0; r < count; ++r) {
       if (z[r] > least) take_candidate(ranked(z[r], first + r), wanted, search.candidates[0], least);
     }
@@ -218,21 +222,17 @@ void SimilarRows::search_together(std::span<const std::uint32_t> ids, std::size_
                                   Search& search) const {
   if (search.z.size() == 0) {
     search.z = AlignedArray<float>(kTileRows * kTogether);
-    search.words = AlignedArray<std::uint32_t>(q_stride_ / 4 * kTogether);
-    search.steps = AlignedArray<float>(kTogether);
     search.least = AlignedArray<float>(kTogether);
     search.hits = AlignedArray<std::uint32_t>(kTileRows * kTogether + 1);
   }
   float *const z = search.z.data(), *const least = search.least.data();
   std::uint32_t* const hits = search.hits.data();
-  for (std::size_t q = 0; q < ids.size(); ++q) round_query(q, ids[q], search);
+  for (std::size_t q = 0; q < ids.size(); ++q) round_query(q, kTogether, ids[q], search);
   std::fill_n(least, ids.size(), -INFINITY);
   std::fill(least + ids.size(), least + kTogether, INFINITY);
   for (std::size_t first = 0; first < size_; first += kTileRows) {
     const std::size_t count = std::min(kTileRows, size_ - first);
-    kernels::active().rows_forward_int8({q_.data() + first * q_stride_, q_stride_, exponents_.data() + first},
-                                        count, starts_.data() + first, shift_.data() + first,
-                                        {search.words.data(), search.steps.data(), q_stride_, kTogether}, z);
+    compare_rounded(first, count, kTogether, search, z);
     const std::size_t found = kernels::active().select_above(z, count, kTogether, least, hits);
     for (const std::uint32_t hit : std::span(hits, found)) {
       const std::size_t q = hit % kTogether;
@@ -264,6 +264,8 @@ std::vector<std::vector<Related>> SimilarRows::search(const std::vector<std::uin
                  Search& search = own[static_cast<std::size_t>(thread)];
                  if (search.candidates.empty()) {
                    search.centred = AlignedArray<float>(q_stride_);
+                   search.words = AlignedArray<std::uint32_t>(q_stride_ / 4 * kTogether);
+                   search.steps = AlignedArray<float>(kTogether);
                    search.candidates.resize(kTogether);
                  }
                  for (auto& candidates : search.candidates) candidates.clear();

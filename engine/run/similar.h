@@ -58,7 +58,9 @@ class SimilarRows {
   const float* row(std::size_t id) const { return rows_.data() + id * stride_; }
   void compare(std::span<const std::uint32_t> ids, std::size_t count, std::vector<Related>* best) const;
   void centre(const float* row, float* to) const;
-  void round_query(std::size_t q, std::uint32_t id, Search& search) const;
+  void round_query(std::size_t q, std::size_t queries, std::uint32_t id, Search& search) const;
+  void compare_rounded(std::size_t first, std::size_t count, std::size_t queries, const Search& search,
+                       float* z) const;
   void search_alone(std::uint32_t id, std::size_t wanted, Search& search) const;
   void search_together(std::span<const std::uint32_t> ids, std::size_t wanted, Search& search) const;
   void rescore(std::uint32_t id, std::span<const std::uint64_t> candidates, std::size_t count,
