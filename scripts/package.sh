@@ -72,21 +72,23 @@ copyright_of() {  # package...
   done
 }
 headers=(libfmt-dev libtomlplusplus-dev nlohmann-json3-dev libxsimd-dev libjs-chart.js)  # in the library
-in_program=(libcli11-dev "$(dpkg -S '*/boost/version.hpp' 2> /dev/null | sed -n '1s/:.*//p')")
+# In the program; what holds the headers of Boost is known once they are installed.
+in_program() { printf '%s\n' libcli11-dev "$(dpkg -S '*/boost/version.hpp' | sed -n '1s/:.*//p')"; }
 
 make_deb() {
-  local targets python=()
+  local targets program python=()
   read -ra targets <<< "$(installed_targets | tr '\n' ' ')"
   build_targets "${targets[@]}"
   ! has_target slide_python_package || python=(pybind11-dev)
-  copyright_of "${headers[@]}" "${in_program[@]}" "${python[@]}" > "$work/copyright"
+  mapfile -t program < <(in_program)
+  copyright_of "${headers[@]}" "${program[@]}" "${python[@]}" > "$work/copyright"
   (cd "$build" && SLIDE_COPYRIGHT=$work/copyright cpack -G DEB -B "$work/deb" > "$work/deb.log" 2>&1) ||
     { cat "$work/deb.log" >&2; fail "there is no Debian package"; }
   mv "$work"/deb/slide_*.deb "$folder/"
 }
 
 make_tar() {
-  local targets name root
+  local targets program name root
   name=slide-$(version)-$(uname -m)-linux
   root=$work/$name
   read -ra targets <<< "$(installed_targets | tr '\n' ' ')"
@@ -97,7 +99,10 @@ make_tar() {
   mkdir -p "$root/bin"
   strip -o "$root/bin/slide" "$build/slide_static"
   mv "$work/installed/share" "$root/"
-  copyright_of "${headers[@]}" "${in_program[@]}" libc6 libgcc-s1 libutf8proc-dev libzstd-dev zlib1g-dev > \
+  mkdir -p "$root/lib"
+  mv "$work/installed/lib/systemd" "$root/lib/"
+  mapfile -t program < <(in_program)
+  copyright_of "${headers[@]}" "${program[@]}" libc6 libgcc-s1 libutf8proc-dev libzstd-dev zlib1g-dev > \
     "$root/share/doc/slide/copyright"
   chmod -R u=rwX,go=rX "$root"
   tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -c "$name" |

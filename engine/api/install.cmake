@@ -50,6 +50,8 @@ if(SLIDE_BUILD_PROGRAM)
   install(FILES ${shell_folder}/bash DESTINATION ${share}/bash-completion/completions RENAME slide)
   install(FILES ${shell_folder}/zsh DESTINATION ${share}/zsh/site-functions RENAME _slide)
   install(FILES ${shell_folder}/fish DESTINATION ${share}/fish/vendor_completions.d RENAME slide.fish)
+  # Where systemd looks for the units of packages, whatever the folder of libraries is.
+  install(FILES ${PROJECT_SOURCE_DIR}/engine/serve/slide-serve.service DESTINATION lib/systemd/system)
 endif()
 
 if(SLIDE_BUILD_PROGRAM AND PROJECT_IS_TOP_LEVEL)

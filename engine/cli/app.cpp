@@ -94,6 +94,7 @@ void add_commands(CLI::App& app, Action& action) {
   add_evaluate(app, action);
   add_vectors(app, action);
   add_serve(app, action);
+  add_models(app, action);
   add_average(app, action);
   add_convert(app, action);
   add_generate(app, action);

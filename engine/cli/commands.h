@@ -27,6 +27,7 @@ void add_similar(CLI::App& app, Action& action);
 void add_evaluate(CLI::App& app, Action& action);
 void add_vectors(CLI::App& app, Action& action);
 void add_serve(CLI::App& app, Action& action);
+void add_models(CLI::App& app, Action& action);
 void add_average(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
 void add_generate(CLI::App& app, Action& action);

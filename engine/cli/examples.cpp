@@ -36,6 +36,7 @@ constexpr std::array kExamples = {
              {"slide vectors run --of labels --out labels.npy", "slide vectors run test.txt --out test.npy"}},
     Examples{"serve",
              {"slide serve run --port 8080", "slide serve tickets --host 0.0.0.0 --allow-host example.org"}},
+    Examples{"models", {"slide models add served run --name v1", "slide models list served --json"}},
     Examples{"average",
              {"slide average run run2 --out both.slide", "slide average run run2 --out m.slide --json"}},
     Examples{"convert",

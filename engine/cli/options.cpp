@@ -159,6 +159,13 @@ void add_labels(CLI::App& app, std::string& file) {
       ->type_name("FILE");
 }
 
+CLI::Option* add_titles(CLI::App& app, std::string& file) {
+  return app
+      .add_option("--titles", file,
+                  "Print titles, too, of this file: an item and its title a line, as MovieLens's movies.dat")
+      ->type_name("FILE");
+}
+
 void add_skip_bad(CLI::App& app, bool& skip_bad) {
   app.add_flag("--skip-bad", skip_bad, "Leave out and count rows with faults; exit code 3 if there are any");
 }

@@ -54,6 +54,8 @@ void add_inference(CLI::App& app, std::optional<Inference>& inference);
 void add_known(CLI::App& app, std::string& file);
 void add_keep_known(CLI::App& app, bool& keep);
 void add_labels(CLI::App& app, std::string& file);
+// Adds --titles: a file of titles of items, as ItemTitles reads it.
+CLI::Option* add_titles(CLI::App& app, std::string& file);
 
 // Adds --skip-bad.
 void add_skip_bad(CLI::App& app, bool& skip_bad);

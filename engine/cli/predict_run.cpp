@@ -31,6 +31,7 @@
 #include "engine/inference/reaching.h"
 #include "engine/model/model_file.h"
 #include "engine/model/output_files.h"
+#include "engine/run/item_titles.h"
 #include "engine/run/label_names.h"
 #include "engine/run/model_use.h"
 #include "engine/run/ranks.h"
@@ -74,6 +75,7 @@ class Answers {
         threads_(threads),
         labels_(model.network.labels()),
         out_(command.text_out) {
+    if (!command.titles.empty()) titles_.emplace(model, command.titles);
     const bool log_softmax = !command.logits() && is_normalised(loss_);
     const std::size_t k = reaching() ? labels_ : command.wanted();
     if (cluster.size() > 1) {
@@ -84,6 +86,7 @@ class Answers {
   }
 
   const LabelNames& names() const { return names_; }
+  const std::optional<ItemTitles>& titles() const { return titles_; }
 
   // Writes the collected scores, or ends the file of text.
   void finish() {
@@ -222,15 +225,17 @@ class Answers {
     line.end();
   }
 
-  // "user TAB label TAB score" for each label.
+  // "user TAB label TAB score" for each label, and behind a TAB its title where there is a file of them.
   std::string rows_of(std::size_t sample, std::span<const Prediction> best) const {
     std::string text;
     for_each_label(sample, best, [&](std::uint32_t label, double score) {
       std::array<char, kNumberRoom> number;
       const char* const end = write_six_digits(score, number.data());
       const std::string name = names_.known() ? std::string(names_[label]) : std::to_string(label);
-      text += fmt::format("{}\t{}\t{}\n", users_->name(first_ + sample), name,
+      text += fmt::format("{}\t{}\t{}", users_->name(first_ + sample), name,
                           std::string_view(number.data(), static_cast<std::size_t>(end - number.data())));
+      if (titles_) text.append("\t").append((*titles_)[label]);
+      text += '\n';
     });
     return text;
   }
@@ -244,6 +249,8 @@ class Answers {
       const auto name = names_.known() ? std::optional(names_[label]) : std::nullopt;
       if (text.back() != '[') text += ',';
       serve::append_prediction(text, label, name, score);
+      if (titles_)
+        text.replace(text.size() - 1, 1, ",\"title\":" + serve::json_string((*titles_)[label]) + '}');
     });
     return text + "]}";
   }
@@ -257,6 +264,7 @@ class Answers {
 
   const LossKind loss_;
   const LabelNames names_;
+  std::optional<ItemTitles> titles_;
   const PredictCommand& command_;
   const std::optional<Thresholds> thresholds_;
   const int threads_;
@@ -321,7 +329,7 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
   const int threads = own_threads(command.use.threads, &cluster);
   const auto pinning = pinned(command.pin, threads, &cluster);
   check_outputs(std::array{OutputFile{"--out", command.out.empty() ? command.text_out : command.out}},
-                std::array{command.model, command.data, command.labels});
+                std::array{command.model, command.data, command.labels, command.titles});
   Model model = open_model(command.model, command.use, &cluster);
   require_same_file(cluster, model);
   tell(model.notes);
@@ -331,6 +339,7 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
   BadRows bad;
   Unknown unknown;
   Warnings warnings(command.strict);
+  if (answers.titles() && !answers.titles()->note().empty()) tell({answers.titles()->note()});
   if (!answers.names().warning().empty()) warnings.add({answers.names().warning()});
   try {
     input.for_each_part([&](const RowPart& part) {

@@ -20,6 +20,7 @@ struct PredictCommand {
   std::string scores = "probability";  // printed score: this or "logit"
   std::optional<double> threshold;     // labels with lower scores are omitted
   std::string labels;                  // names file of labels, or empty: the model's names
+  std::string titles;                  // file of titles of labels to print beside them, or empty
   std::string out;                     // .npz file for the scores, in place of printing, or empty
   std::string text_out;                // file for what would be printed, or empty
   ModelUse use;

@@ -61,6 +61,7 @@ void add_recommend(CLI::App& app, Action& action) {
   sub->add_option_function<std::string>("--threshold", take_threshold, "Leave out items with lower scores")
       ->check(finite_number())
       ->type_name("SCORE");
+  CLI::Option* titles = add_titles(*sub, command->titles);
   const auto take_file = [command](const std::string& name) { take_out(name, *command); };
   sub->add_option_function<std::string>("--out", take_file, "Write to this file, and print nothing")
       ->check(known_ending())
@@ -69,7 +70,9 @@ void add_recommend(CLI::App& app, Action& action) {
   add_inference(*sub, command->use.inference);
   add_strict(*sub, command->strict);
   add_threads(*sub, command->use.threads);
-  sub->callback([command, &action] {
+  sub->callback([command, titles, &action] {
+    if (titles->count() > 0 && !command->out.empty())
+      throw CLI::ValidationError("--titles", "a matrix holds no titles; give --out FILE.tsv or FILE.jsonl");
     command->tsv = !command->json && command->out.empty();
     action = [command] {
       run_together("recommend", [&](Cluster& cluster) { run_predict(*command, cluster); });

@@ -120,6 +120,8 @@ void add_serve(CLI::App& app, Action& action) {
       ->type_name("FILE");
   sub->add_flag("--similar", command->model.similar,
                 "Also answer POST /similar: the labels, or items, most similar to given ones");
+  sub->add_flag("--similar-features", command->model.similar_features,
+                "The same of what samples are made of: words, or features; of interactions items as input");
   add_inference(*sub, command->model.inference);
   add_threads(*sub, server.threads);
   take_settings(*sub);

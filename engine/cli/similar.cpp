@@ -21,6 +21,7 @@
 #include "engine/cli/text.h"
 #include "engine/model/model_file.h"
 #include "engine/model/output_files.h"
+#include "engine/run/item_titles.h"
 #include "engine/run/similar.h"
 
 namespace slide::cli {
@@ -37,7 +38,8 @@ struct SimilarCommand {
   std::string of = "labels";
   std::uint32_t k = 10;
   int threads = 0;
-  std::string out;  // file in place of standard output, or empty
+  std::string titles;  // file of titles to print beside labels, or empty
+  std::string out;     // file in place of standard output, or empty
   bool all = false;
   bool exact = false;
   bool json = false;
@@ -76,22 +78,25 @@ std::vector<std::uint32_t> ids_asked(const SimilarCommand& command, const Simila
 }
 
 void append_rows(const std::string& item, const std::vector<Related>& found, const SimilarNames& names,
-                 std::string& text) {
+                 const ItemTitles* titles, std::string& text) {
   for (const Related& other : found) {
     std::array<char, kNumberRoom> number;
     const char* const end = write_six_digits(other.score, number.data());
-    text += fmt::format("{}\t{}\t{}\n", item, names.name_of(other.id),
+    text += fmt::format("{}\t{}\t{}", item, names.name_of(other.id),
                         std::string_view(number.data(), static_cast<std::size_t>(end - number.data())));
+    if (titles != nullptr) text.append("\t").append((*titles)[other.id]);
+    text += '\n';
   }
 }
 
 void append_json(const std::string& item, const std::vector<Related>& found, const SimilarNames& names,
-                 std::string& text) {
+                 const ItemTitles* titles, std::string& text) {
   nlohmann::ordered_json similar = nlohmann::ordered_json::array();
   for (const Related& other : found) {
     nlohmann::ordered_json one = {{"id", other.id}};
     if (names.named()) one["name"] = names.name_of(other.id);
     one["cosine"] = other.score;
+    if (titles != nullptr) one["title"] = (*titles)[other.id];
     similar.push_back(std::move(one));
   }
   const nlohmann::ordered_json line = {{"item", item}, {"similar", similar}};
@@ -101,11 +106,16 @@ void append_json(const std::string& item, const std::vector<Related>& found, con
 void run_similar(const SimilarCommand& command) {
   if (command.items.empty() == !command.all)
     fail_input("similar: give ITEMs, or - for names on standard input, or --all for each of them");
-  check_outputs(std::array{OutputFile{"--out", command.out}}, std::array{command.model});
+  if (!command.titles.empty() && command.of != "labels")
+    fail_input("similar: --titles is for labels; leave it out with --of features");
+  check_outputs(std::array{OutputFile{"--out", command.out}}, std::array{command.model, command.titles});
   const Model model = load_model(command.model);
   tell(model.notes);
   const SimilarOf of = command.of == "labels" ? SimilarOf::kLabels : SimilarOf::kFeatures;
   const SimilarNames names(model, of);
+  std::optional<ItemTitles> titles;
+  if (!command.titles.empty()) titles.emplace(model, command.titles);
+  if (titles && !titles->note().empty()) tell({titles->note()});
   const std::size_t size = of == SimilarOf::kLabels ? model.shape.labels : model.network.sample_features();
   const std::vector<std::uint32_t> ids = ids_asked(command, names, size);
   SimilarRows rows(model, of, command.threads);
@@ -119,7 +129,8 @@ void run_similar(const SimilarCommand& command) {
     const auto found = rows.search(some, command.k, command.threads);
     std::string text;
     for (std::size_t i = 0; i < some.size(); ++i)
-      (command.json ? append_json : append_rows)(names.name_of(some[i]), found[i], names, text);
+      (command.json ? append_json : append_rows)(names.name_of(some[i]), found[i], names,
+                                                 titles ? &*titles : nullptr, text);
     file ? file->write(text) : print_text(text);
   }
   if (file) file->finish();
@@ -164,6 +175,7 @@ void add_similar(CLI::App& app, Action& action) {
           ""))
       ->type_name("FILE.tsv|.jsonl");
   sub->add_flag("--json", command->json, "Print a JSON object for each item");
+  add_titles(*sub, command->titles);
   add_threads(*sub, command->threads);
   sub->callback([command, &action] { action = [command] { run_similar(*command); }; });
 }

@@ -286,8 +286,10 @@ void train(TrainingRun& run, const TrainCommand& command, Cluster& cluster,
   Warnings warnings(command.strict);
   RunObserver observer = printing(run.config(), cluster.size(), status, signals);
   const auto print_data_of = observer.data;
-  observer.data = [&](const RunData& data, double seconds) {
+  observer.data = [&, known = run.notes().size()](const RunData& data, double seconds) {
     print_data_of(data, seconds);
+    const std::vector<std::string>& notes = run.notes();
+    tell({notes.begin() + static_cast<std::ptrdiff_t>(known), notes.end()});  // of a model to continue
     bad.add(data.train_report);
     bad.add(data.test_report);
     bad.add(data.validation_report);

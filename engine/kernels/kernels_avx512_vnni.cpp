@@ -90,11 +90,49 @@ void all_rows(const Product& p, size_t b) {
   for (; a < p.rows; ++a) tile<1, C>(p, a, b);
 }
 
+// Sums of R rows from row a on with a lone sample, whose words are its bytes in order.
+template <size_t R>
+void lone_sums(const Product& p, size_t a, std::int32_t* sums) {
+  __m512i acc[R];
+  SLIDE_UNROLL
+  for (size_t r = 0; r < R; ++r) acc[r] = _mm512_setzero_si512();
+  const auto add = [&](size_t k, __mmask16 used) {
+    const __m512i x = _mm512_maskz_loadu_epi32(used, p.x.words + k / 4);
+    SLIDE_UNROLL
+    for (size_t r = 0; r < R; ++r)
+      acc[r] =
+          _mm512_dpbusd_epi32(acc[r], x, _mm512_maskz_loadu_epi32(used, p.w.q + (a + r) * p.w.stride + k));
+  };
+  size_t k = 0;
+  for (; k + 4 * kVector <= p.x.columns; k += 4 * kVector) add(k, 0xffff);
+  if (k < p.x.columns) add(k, static_cast<__mmask16>((1u << (p.x.columns - k) / 4) - 1));
+  SLIDE_UNROLL
+  for (size_t r = 0; r < R; ++r) sums[r] = _mm512_reduce_add_epi32(acc[r]);
+}
+
+void lone_rows(const Product& p) {
+  constexpr size_t kRows = 8;
+  std::int32_t sums[kRows];
+  for (size_t a = 0; a < p.rows; a += kRows) {
+    const size_t rows = p.rows - a < kRows ? p.rows - a : kRows;
+    if (rows == kRows) {
+      lone_sums<kRows>(p, a, sums);
+    } else {
+      for (size_t r = 0; r < rows; ++r) lone_sums<1>(p, a + r, sums + r);
+    }
+    for (size_t r = a; r < a + rows; ++r) {
+      const std::int32_t sum = sums[r - a] + (p.start == nullptr ? 0 : p.start[r]);
+      p.z[r] = p.shift[r] + _mm512_cvtss_f32(factor_of(p, r)) * p.x.steps[0] * static_cast<float>(sum);
+    }
+  }
+}
+
 }  // namespace
 
 void rows_forward_int8_dots(const Int8Rows& w, size_t rows, const std::int32_t* start, const float* shift,
                             const ByteSamples& x, float* z) {
   const Product product{w, rows, start, shift, x, z};
+  if (x.lanes == 1) return lone_rows(product);
   size_t b = 0;
   for (; b + 2 * kVector <= x.lanes; b += 2 * kVector) all_rows<2>(product, b);
   for (; b < x.lanes; b += kVector) all_rows<1>(product, b);

@@ -115,11 +115,24 @@ void add_dots_int8(const Int8Rows& w, const uint32_t* ids, size_t rows, const fl
   for (; a < rows; ++a) z[a] += factor_of(w, ids[a]) * sum_of<Arch>(row_sums(w.q + ids[a] * w.stride));
 }
 
+// rows_forward_int8 for a lone sample, whose words are its bytes in order on these processors.
+inline void lone_rows_int8(const Int8Rows& w, size_t rows, const std::int32_t* start, const float* shift,
+                           const ByteSamples& x, float* z) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(x.words);
+  for (size_t a = 0; a < rows; ++a) {
+    const std::int8_t* q = w.q + a * w.stride;
+    std::int32_t sum = start == nullptr ? 0 : start[a];
+    for (size_t k = 0; k < x.columns; ++k) sum += static_cast<std::int32_t>(q[k]) * bytes[k];
+    z[a] = shift[a] + factor_of(w, a) * x.steps[0] * static_cast<float>(sum);
+  }
+}
+
 // Generic version for processors without int8 dot products: one or several registers of samples at a time.
 template <class Arch>
 void rows_forward_int8(const Int8Rows& w, size_t rows, const std::int32_t* start, const float* shift,
                        const ByteSamples& x, float* z) {
   constexpr size_t B = kLaneMultiple;
+  if (x.lanes == 1) return lone_rows_int8(w, rows, start, shift, x, z);
   for (size_t a = 0; a < rows; ++a) {
     const std::int8_t* q = w.q + a * w.stride;
     const float factor = factor_of(w, a);

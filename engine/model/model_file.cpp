@@ -1,8 +1,6 @@
 #include "engine/model/model_file.h"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -344,35 +342,9 @@ void save_model(const std::string& path, const ModelParts& model, Cluster* clust
   out.finish();
 }
 
-namespace {
-
-// A file whose magic and version have been read.
-struct OpenedModel {
-  std::unique_ptr<SummedReader> in;
-  std::uint64_t bytes = 0;
-  std::uint32_t version = 0;
-};
-
-OpenedModel open_model(const std::string& path) {
-  ModelInput input = open_model_input(path);
-  std::array<char, kModelHeaderBytes> header{};
-  const ssize_t got = read_at(input.file.get(), header.data(), header.size(), 0);
-  if (got < 0) fail_input("{}: cannot be read ({}); check the file and its disk", path, std::strerror(errno));
-  OpenedModel opened;
-  opened.bytes = input.bytes;
-  opened.version = check_model_header({header.data(), static_cast<std::size_t>(got)}, opened.bytes, path);
-  opened.in = std::make_unique<SummedReader>(std::move(input.file), opened.bytes,
-                                             path + ": the model is damaged", "copy it again or train again");
-  opened.in->check_end();
-  opened.in->skip(kModelFlagsAt);
-  return opened;
-}
-
-}  // namespace
-
 Config load_model_config(const std::string& name) {
   const std::string path = model_at(name);
-  const OpenedModel opened = open_model(path);
+  const OpenedModel opened = open_model(open_model_input(path), path);
   ByteReader& in = *opened.in;
   in.get<std::uint32_t>();  // flags
   in.get<std::uint64_t>();  // length
@@ -382,12 +354,13 @@ Config load_model_config(const std::string& name) {
 }
 
 void check_model_file(const std::string& name) {
-  open_model(model_at(name)).in->finish();
+  const std::string path = model_at(name);
+  open_model(open_model_input(path), path).in->finish();
 }
 
 Model load_model(const std::string& name, LoadOptimizer optimizer, const Cluster* cluster) {
   const std::string path = model_at(name);
-  const OpenedModel opened = open_model(path);
+  const OpenedModel opened = open_model(open_model_input(path), path);
   const bool shared = cluster != nullptr && cluster->size() > 1;
   Model model = get_checked_model(*opened.in, optimizer, path, shared ? cluster : nullptr);
   model.checksum = opened.in->finish();

@@ -125,4 +125,18 @@ std::uint32_t check_model_header(std::string_view header, std::uint64_t bytes, c
   return version;
 }
 
+OpenedModel open_model(ModelInput input, const std::string& path) {
+  std::array<char, kModelHeaderBytes> header{};
+  const ssize_t got = read_at(input.file.get(), header.data(), header.size(), 0);
+  if (got < 0) fail_input("{}: cannot be read ({}); check the file and its disk", path, std::strerror(errno));
+  OpenedModel opened;
+  opened.bytes = input.bytes;
+  opened.version = check_model_header({header.data(), static_cast<std::size_t>(got)}, opened.bytes, path);
+  opened.in = std::make_unique<SummedReader>(std::move(input.file), opened.bytes,
+                                             path + ": the model is damaged", "copy it again or train again");
+  opened.in->check_end();
+  opened.in->skip(kModelFlagsAt);
+  return opened;
+}
+
 }  // namespace slide

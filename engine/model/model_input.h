@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "engine/base/descriptor.h"
+#include "engine/base/summed_file.h"
 
 namespace slide {
 
@@ -45,5 +47,15 @@ void require_model_room(std::uint64_t file_bytes, bool state_stored, const std::
 // Checks magic, version and length of a file of `bytes` bytes that begins with `header`; returns the version.
 // Throws InputError where it is not a model, truncated, or of an unknown version.
 std::uint32_t check_model_header(std::string_view header, std::uint64_t bytes, const std::string& path);
+
+// A file whose magic and version have been read.
+struct OpenedModel {
+  std::unique_ptr<SummedReader> in;
+  std::uint64_t bytes = 0;
+  std::uint32_t version = 0;
+};
+
+// Reads the header. Throws as check_model_header(), and InputError where the end is not that of a model.
+OpenedModel open_model(ModelInput input, const std::string& path);
 
 }  // namespace slide

@@ -8,6 +8,7 @@
 #include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
 #include "engine/model/model_input.h"
+#include "engine/model/registry.h"
 #include "engine/model/run_paths.h"
 
 namespace slide {
@@ -56,6 +57,12 @@ void check_each(std::span<const OutputFile> outputs, std::span<const std::string
   }
 }
 
+std::vector<std::string> files_of_registry(const std::string& folder) {
+  std::vector<std::string> files = {registry_log(folder)};
+  for (const std::string& name : registry_names(folder)) files.push_back(registry_file(folder, name));
+  return files;
+}
+
 }  // namespace
 
 std::vector<std::string> files_read(const std::string& path) {
@@ -63,6 +70,7 @@ std::vector<std::string> files_read(const std::string& path) {
   if (path == "-") return {"/dev/stdin"};
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
+    if (is_registry(path)) return files_of_registry(path);
     const RunPaths run(path);
     return {run.model(),      run.best_model(), run.config(),     run.log(),
             run.checkpoint(), run.start(),      run.environment()};

@@ -3,12 +3,14 @@
 #include <system_error>
 
 #include "engine/base/error.h"
+#include "engine/model/registry.h"
 
 namespace slide {
 
 std::string model_at(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored)) return path;
+  if (is_registry(path)) return current_model(path);
   const RunPaths folder(path);
   const bool has_best = std::filesystem::exists(folder.best_model(), ignored);
   const bool is_run = std::filesystem::exists(folder.config(), ignored);
@@ -22,7 +24,11 @@ std::string model_at(const std::string& path) {
         "--resume {}",
         path, path);
   }
-  fail_input("{}: this folder holds no run; name the one that 'slide train' wrote to, or a model file", path);
+  fail_input(
+      "{}: this folder holds no run and no registry of models; name the one that 'slide train' wrote to, or "
+      "a "
+      "model file",
+      path);
 }
 
 }  // namespace slide

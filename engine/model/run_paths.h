@@ -29,8 +29,8 @@ class RunPaths {
   std::filesystem::path folder_;
 };
 
-// The model file of `path`: a file, or a run folder, whose model is taken. Throws InputError where the folder
-// has none.
+// The model file of `path`: a file, a run folder, whose model is taken, or a registry (registry.h), whose
+// current one is. Throws InputError where the folder has none.
 std::string model_at(const std::string& path);
 
 }  // namespace slide

@@ -16,6 +16,7 @@
 #include "engine/base/foreign_text.h"
 #include "engine/base/input_file.h"
 #include "engine/kernels/kernels.h"
+#include "engine/model/registry.h"
 #include "engine/run/machine.h"
 
 namespace slide {
@@ -62,6 +63,8 @@ void RunFolder::claim() {
 
 void RunFolder::require_free(bool replace) {
   require_writable();
+  if (is_registry(name()))
+    fail_input("{}: this is a registry of models (slide models); give another --out", name());
   claim();
   if (replace) return;
   if (has_finished()) {

@@ -1,8 +1,11 @@
 #include "engine/run/similar.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -22,6 +25,7 @@ constexpr std::size_t kTogether = 64;       // queries that share a pass over th
 constexpr std::size_t kMinCandidates = 64;  // of a query, whose exact cosines are computed
 constexpr std::size_t kCandidatesOf = 4;    // and for each wanted row
 constexpr std::size_t kTileRows = 64;       // rows that stay in the cache meanwhile
+constexpr std::size_t kRoomOf = 4;          // candidates that are kept for each wanted one, before a cut
 
 std::size_t vectors_of(const Model& model, SimilarOf of) {
   return of == SimilarOf::kLabels ? model.shape.labels : model.network.sample_features();
@@ -52,6 +56,39 @@ class BestOf {
   std::size_t count_;
   std::vector<Related>* heap_;
 };
+
+// A score and a row in one number: of two, the larger one has the higher score, or the lower row with the
+// same.
+std::uint64_t ranked(float score, std::size_t row) {
+  const auto bits = std::bit_cast<std::uint32_t>(score);
+  const std::uint32_t order = bits ^ (bits >> 31 != 0 ? ~0U : 1U << 31);
+  return std::uint64_t{order} << 32 | ~static_cast<std::uint32_t>(row);
+}
+float ranked_score(std::uint64_t one) {
+  const auto order = static_cast<std::uint32_t>(one >> 32);
+  return std::bit_cast<float>(order ^ (order >> 31 != 0 ? 1U << 31 : ~0U));
+}
+std::uint32_t ranked_row(std::uint64_t one) {
+  return ~static_cast<std::uint32_t>(one);
+}
+
+// Leaves the `wanted` first ones, in any order, and returns the score of the last of them.
+float cut_candidates(std::vector<std::uint64_t>& candidates, std::size_t wanted) {
+  if (candidates.size() < wanted) return -INFINITY;
+  const auto last = candidates.begin() + static_cast<std::ptrdiff_t>(wanted) - 1;
+  std::ranges::nth_element(candidates, last, std::greater());
+  const float least = ranked_score(*last);
+  candidates.resize(wanted);
+  return least;
+}
+
+// Takes a candidate, and sometimes leaves out those that are not among the `wanted` first: an array that is
+// cut takes a fifth of the time of a heap. `least` rises to the score that a further one must exceed.
+void take_candidate(std::uint64_t one, std::size_t wanted, std::vector<std::uint64_t>& candidates,
+                    float& least) {
+  candidates.push_back(one);
+  if (candidates.size() == kRoomOf * wanted) least = cut_candidates(candidates, wanted);
+}
 
 }  // namespace
 
@@ -140,8 +177,8 @@ void SimilarRows::round_rows(int threads) {
                });
 }
 
-// Rounds a query, less the mean, to bytes that stand for -127 to 127.
-void SimilarRows::round_query(std::size_t q, std::uint32_t id, Search& search) const {
+// Rounds one of some queries, less the mean, to bytes that stand for -127 to 127.
+void SimilarRows::round_query(std::size_t q, std::size_t queries, std::uint32_t id, Search& search) const {
   float* const centred = search.centred.data();
   centre(row(id), centred);
   float largest = 0;
@@ -154,26 +191,28 @@ void SimilarRows::round_query(std::size_t q, std::uint32_t id, Search& search) c
       const float one = c + i < width_ ? centred[c + i] : 0;
       word |= static_cast<std::uint32_t>(static_cast<std::int32_t>(one * factor + 128.5F)) << (8 * i);
     }
-    search.words.data()[c / 4 * kTogether + q] = word;
+    search.words.data()[c / 4 * queries + q] = word;
   }
+}
+
+// z[row][query] of some rounded rows and all queries: the larger, the nearer.
+void SimilarRows::compare_rounded(std::size_t first, std::size_t count, std::size_t queries,
+                                  const Search& search, float* z) const {
+  kernels::active().rows_forward_int8({q_.data() + first * q_stride_, q_stride_, exponents_.data() + first},
+                                      count, starts_.data() + first, shift_.data() + first,
+                                      {search.words.data(), search.steps.data(), q_stride_, queries}, z);
 }
 
 // Candidates of one query.
 void SimilarRows::search_alone(std::uint32_t id, std::size_t wanted, Search& search) const {
-  if (search.z.size() < size_) search.z = AlignedArray<float>(size_);
-  float* const z = search.z.data();
-  centre(row(id), search.centred.data());
-  std::ranges::copy(shift_, z);
-  std::vector<std::uint32_t> ids(kTileRows);
-  BestOf best(wanted, search.candidates[0]);
+  round_query(0, 1, id, search);
+  std::array<float, kTileRows> z;
   float least = -INFINITY;
   for (std::size_t first = 0; first < size_; first += kTileRows) {
     const std::size_t count = std::min(kTileRows, size_ - first);
-    std::iota(ids.begin(), ids.end(), static_cast<std::uint32_t>(first));
-    kernels::active().add_dots_int8({q_.data(), q_stride_, exponents_.data()}, ids.data(), count,
-                                    search.centred.data(), q_stride_, z + first);
-    for (std::size_t r = first; r < first + count; ++r) {
-      if (z[r] > least) least = static_cast<float>(best.offer({static_cast<std::uint32_t>(r), z[r]}));
+    compare_rounded(first, count, 1, search, z.data());
+    for (std::size_t r = 0; r < count; ++r) {
+      if (z[r] > least) take_candidate(ranked(z[r], first + r), wanted, search.candidates[0], least);
     }
   }
 }
@@ -181,36 +220,35 @@ void SimilarRows::search_alone(std::uint32_t id, std::size_t wanted, Search& sea
 // Candidates of several queries, which share a pass over the rows.
 void SimilarRows::search_together(std::span<const std::uint32_t> ids, std::size_t wanted,
                                   Search& search) const {
-  if (search.z.size() < kTileRows * kTogether) search.z = AlignedArray<float>(kTileRows * kTogether);
+  if (search.z.size() == 0) {
+    search.z = AlignedArray<float>(kTileRows * kTogether);
+    search.least = AlignedArray<float>(kTogether);
+    search.hits = AlignedArray<std::uint32_t>(kTileRows * kTogether + 1);
+  }
   float *const z = search.z.data(), *const least = search.least.data();
-  for (std::size_t q = 0; q < ids.size(); ++q) round_query(q, ids[q], search);
+  std::uint32_t* const hits = search.hits.data();
+  for (std::size_t q = 0; q < ids.size(); ++q) round_query(q, kTogether, ids[q], search);
   std::fill_n(least, ids.size(), -INFINITY);
   std::fill(least + ids.size(), least + kTogether, INFINITY);
-  std::vector<BestOf> best;
-  for (std::size_t q = 0; q < ids.size(); ++q) best.emplace_back(wanted, search.candidates[q]);
   for (std::size_t first = 0; first < size_; first += kTileRows) {
     const std::size_t count = std::min(kTileRows, size_ - first);
-    kernels::active().rows_forward_int8({q_.data() + first * q_stride_, q_stride_, exponents_.data() + first},
-                                        count, starts_.data() + first, shift_.data() + first,
-                                        {search.words.data(), search.steps.data(), q_stride_, kTogether}, z);
-    for (std::size_t r = 0; r < count; ++r) {
-      const float* const of_row = z + r * kTogether;
-      int any = 0;
-      for (std::size_t q = 0; q < kTogether; ++q) any |= of_row[q] > least[q] ? 1 : 0;
-      for (std::size_t q = 0; any != 0 && q < ids.size(); ++q) {
-        if (of_row[q] > least[q])
-          least[q] = static_cast<float>(best[q].offer({static_cast<std::uint32_t>(first + r), of_row[q]}));
-      }
+    compare_rounded(first, count, kTogether, search, z);
+    const std::size_t found = kernels::active().select_above(z, count, kTogether, least, hits);
+    for (const std::uint32_t hit : std::span(hits, found)) {
+      const std::size_t q = hit % kTogether;
+      if (z[hit] > least[q])
+        take_candidate(ranked(z[hit], first + hit / kTogether), wanted, search.candidates[q], least[q]);
     }
   }
 }
 
-void SimilarRows::rescore(std::uint32_t id, std::span<const Related> candidates, std::size_t count,
+void SimilarRows::rescore(std::uint32_t id, std::span<const std::uint64_t> candidates, std::size_t count,
                           std::vector<Related>& best) const {
   BestOf exact(count, best);
-  for (const Related& one : candidates) {
-    const float cosine = kernels::active().dot(row(id), row(one.id), stride_);
-    if (one.id != id && cosine != 0) exact.offer({one.id, cosine});
+  for (const std::uint64_t one : candidates) {
+    const std::uint32_t other = ranked_row(one);
+    const float cosine = kernels::active().dot(row(id), row(other), stride_);
+    if (other != id && cosine != 0) exact.offer({other, cosine});
   }
   exact.sort();
 }
@@ -228,7 +266,6 @@ std::vector<std::vector<Related>> SimilarRows::search(const std::vector<std::uin
                    search.centred = AlignedArray<float>(q_stride_);
                    search.words = AlignedArray<std::uint32_t>(q_stride_ / 4 * kTogether);
                    search.steps = AlignedArray<float>(kTogether);
-                   search.least = AlignedArray<float>(kTogether);
                    search.candidates.resize(kTogether);
                  }
                  for (auto& candidates : search.candidates) candidates.clear();
@@ -236,8 +273,10 @@ std::vector<std::vector<Related>> SimilarRows::search(const std::vector<std::uin
                  const auto some = std::span(ids).subspan(first, std::min(kTogether, ids.size() - first));
                  some.size() == 1 ? search_alone(some[0], wanted, search)
                                   : search_together(some, wanted, search);
-                 for (std::size_t q = 0; q < some.size(); ++q)
+                 for (std::size_t q = 0; q < some.size(); ++q) {
+                   cut_candidates(search.candidates[q], wanted);
                    rescore(some[q], search.candidates[q], count, all[first + q]);
+                 }
                });
   return all;
 }

@@ -46,21 +46,24 @@ class SimilarRows {
  private:
   // Working memory of a thread in search().
   struct Search {
-    AlignedArray<float> centred;        // a query less the mean
-    AlignedArray<std::uint32_t> words;  // kernels::ByteSamples
-    AlignedArray<float> steps;          // of the queries
-    AlignedArray<float> z;              // [rows of a tile][queries], or of all rows for a lone query
-    AlignedArray<float> least;          // of the candidates, by query
-    std::vector<std::vector<Related>> candidates;
+    AlignedArray<float> centred;                         // a query less the mean
+    AlignedArray<std::uint32_t> words;                   // kernels::ByteSamples
+    AlignedArray<float> steps;                           // of the queries
+    AlignedArray<float> z;                               // [rows of a tile][queries]
+    AlignedArray<float> least;                           // of the candidates, by query
+    AlignedArray<std::uint32_t> hits;                    // places of a tile where a row may be a candidate
+    std::vector<std::vector<std::uint64_t>> candidates;  // by query: a score and a row each
   };
 
   const float* row(std::size_t id) const { return rows_.data() + id * stride_; }
   void compare(std::span<const std::uint32_t> ids, std::size_t count, std::vector<Related>* best) const;
   void centre(const float* row, float* to) const;
-  void round_query(std::size_t q, std::uint32_t id, Search& search) const;
+  void round_query(std::size_t q, std::size_t queries, std::uint32_t id, Search& search) const;
+  void compare_rounded(std::size_t first, std::size_t count, std::size_t queries, const Search& search,
+                       float* z) const;
   void search_alone(std::uint32_t id, std::size_t wanted, Search& search) const;
   void search_together(std::span<const std::uint32_t> ids, std::size_t wanted, Search& search) const;
-  void rescore(std::uint32_t id, std::span<const Related> candidates, std::size_t count,
+  void rescore(std::uint32_t id, std::span<const std::uint64_t> candidates, std::size_t count,
                std::vector<Related>& best) const;
 
   std::size_t size_, width_, stride_;

@@ -191,6 +191,13 @@ RunData TrainingRun::read_continued() {
   }
   init_ = load_model(folder_.model_before(stated_.train.init), LoadOptimizer::kYes);
   check_continued(init_->config, stated_, stated_.train.init);
+  if (init_->thresholds) {
+    notes_.push_back(
+        fmt::format("{}: its thresholds are dropped, for scores change by training; find them anew by slide "
+                    "evaluate, and "
+                    "store them by slide convert --threshold",
+                    stated_.train.init));
+  }
   continued_ = slide::read_continued_data(stated_, threads_, skip_bad_, *init_);
   return std::move(continued_.data);
 }

@@ -16,16 +16,16 @@ namespace slide::serve {
 
 namespace {
 
-Model load_regular(const std::string& name) {
-  require_regular_model(model_at(name));
-  return load_model(name);
+Model load_regular(const std::string& path) {
+  require_regular_model(path);
+  return load_model(path);
 }
 
 }  // namespace
 
 ServedModel::ServedModel(const Options& options)
-    : path_(options.path),
-      model_(load_regular(options.path)),
+    : path_(model_at(options.path)),
+      model_(load_regular(path_)),
       names_(model_, options.labels),
       fingerprint_(fmt::format("{:08x}", model_.checksum)),
       inference_(options.inference.value_or(model_.config.eval.inference)),
@@ -43,11 +43,12 @@ ServedModel::ServedModel(const Options& options)
   }
   if (!names_.warning().empty()) model_.notes.push_back(names_.warning());
   read_users(options.known, options.threads);
-  if (options.similar) {
-    similar_.emplace(Similar{SimilarRows(model_, SimilarOf::kLabels, options.threads),
-                             SimilarNames(model_, SimilarOf::kLabels)});
-    similar_->rows.round_rows(options.threads);
-  }
+  const auto prepare = [&](SimilarOf of, std::optional<Similar>& similar) {
+    similar.emplace(Similar{SimilarRows(model_, of, options.threads), SimilarNames(model_, of)});
+    similar->rows.round_rows(options.threads);
+  };
+  if (options.similar) prepare(SimilarOf::kLabels, similar_);
+  if (options.similar_features) prepare(SimilarOf::kFeatures, similar_features_);
   load_seconds_ = seconds_since(begun_);
   loaded_at_ = std::chrono::system_clock::now();
 }

@@ -43,7 +43,8 @@ class ServedModel {
     std::string known;                   // of interactions: log to look users up in; empty: the model's own
     std::optional<Inference> inference;  // none: eval.inference of the model
     std::optional<double> threshold{};   // in place of those of the model
-    bool similar = false;                // whether POST /similar is answered
+    bool similar = false;                // whether POST /similar is answered of labels
+    bool similar_features = false;       // and of features
     int threads = 0;                     // for loading
   };
   // Loads the model; where requests may be answered by tables also builds these, and of interactions reads
@@ -60,7 +61,10 @@ class ServedModel {
     SimilarRows rows;
     SimilarNames names;
   };
-  const Similar* similar() const { return similar_ ? &*similar_ : nullptr; }
+  const Similar* similar(SimilarOf of) const {
+    const std::optional<Similar>& among = of == SimilarOf::kLabels ? similar_ : similar_features_;
+    return among ? &*among : nullptr;
+  }
   const std::string& path() const { return path_; }
   // Checksum of the file, eight hexadecimal digits.
   const std::string& fingerprint() const { return fingerprint_; }
@@ -110,7 +114,7 @@ class ServedModel {
   std::string fingerprint_;
   Inference inference_;
   std::optional<Predictor> full_, lsh_;
-  std::optional<Similar> similar_;
+  std::optional<Similar> similar_, similar_features_;
   double load_seconds_ = 0.0;
   std::chrono::system_clock::time_point loaded_at_;
   mutable std::vector<std::atomic<bool>> used_;  // by label

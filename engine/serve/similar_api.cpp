@@ -16,48 +16,66 @@ namespace {
 constexpr std::size_t kDefaultSimilar = 10;
 
 struct SimilarAsk {
+  const ServedModel::Similar* among = nullptr;
   std::vector<std::uint32_t> ids;
   std::vector<std::string> items;  // as they were asked for
   std::size_t k = kDefaultSimilar;
   bool several = false;
 };
 
-void add_item(const RequestJson& value, const SimilarNames& names, SimilarAsk& ask) {
+void add_item(const RequestJson& value, SimilarAsk& ask) {
+  const SimilarNames& names = ask.among->names;
   std::string item;
   if (const auto* name = value.get_ptr<const std::string*>()) {
     item = *name;
   } else if (value.is_number_unsigned() && !names.named()) {
     item = std::to_string(value.get<std::uint64_t>());
   } else {
-    fail_input("an item must be {}", names.named() ? "a name" : "a number of a label");
+    fail_input("an item must be {}", names.named() ? "a name" : "a number");
   }
   ask.ids.push_back(names.id_of(item));
   ask.items.push_back(std::move(item));
 }
 
-void add_items(const RequestJson& value, const SimilarNames& names, SimilarAsk& ask) {
+void add_items(const RequestJson& value, SimilarAsk& ask) {
   if (!value.is_array()) fail_input("items must be a list");
   if (value.size() > kMaxInputs)
     fail_input("{} items; send at most {} in one request", value.size(), kMaxInputs);
-  for (const RequestJson& item : value) add_item(item, names, ask);
+  for (const RequestJson& item : value) add_item(item, ask);
   ask.several = true;
 }
 
-SimilarAsk parse_similar(const RequestJson& request, const SimilarNames& names) {
+// What a request compares: "of", labels unless it is given.
+const ServedModel::Similar& asked_among(const RequestJson& request, const ServedModel& model) {
+  SimilarOf of = SimilarOf::kLabels;
+  for (const auto& [key, value] : request.items()) {
+    if (key != "of") continue;
+    if (value != "labels" && value != "features") fail_input("of must be \"labels\" or \"features\"");
+    of = value == "labels" ? SimilarOf::kLabels : SimilarOf::kFeatures;
+  }
+  const ServedModel::Similar* among = model.similar(of);
+  if (among == nullptr)
+    fail_input("the server was not started with {}",
+               of == SimilarOf::kLabels ? "--similar" : "--similar-features");
+  return *among;
+}
+
+SimilarAsk parse_similar(const RequestJson& request, const ServedModel& model) {
   if (!request.is_object()) fail_input("the body must be an object as {{\"item\": \"...\", \"k\": 10}}");
   SimilarAsk ask;
+  ask.among = &asked_among(request, model);
   int kinds = 0;
   for (const auto& [key, value] : request.items()) {
     if (key == "item") {
       ++kinds;
-      add_item(value, names, ask);
+      add_item(value, ask);
     } else if (key == "items") {
       ++kinds;
-      add_items(value, names, ask);
+      add_items(value, ask);
     } else if (key == "k") {
       ask.k = count_of(value, "k", kMaxK);
-    } else {
-      fail_input("unknown key '{}'; known are item, items and k", shown_part(key));
+    } else if (key != "of") {
+      fail_input("unknown key '{}'; known are item, items, of and k", shown_part(key));
     }
   }
   if (kinds != 1) fail_input("give one of \"item\" and \"items\"");
@@ -81,15 +99,15 @@ std::string list_of(const std::vector<Related>& similar, const SimilarNames& nam
 }  // namespace
 
 PredictAnswer answer_similar(std::string_view body, const ServedModel& model, HeldBytes* held) {
-  const ServedModel::Similar* similar = model.similar();
-  if (similar == nullptr) fail_input("the server was not started with --similar");
-  const SimilarAsk ask = parse_similar(parse_request(body), similar->names);
-  const auto found = similar->rows.search(ask.ids, ask.k, 1);
+  if (!model.similar(SimilarOf::kLabels) && !model.similar(SimilarOf::kFeatures))
+    fail_input("the server was not started with --similar");
+  const SimilarAsk ask = parse_similar(parse_request(body), model);
+  const auto found = ask.among->rows.search(ask.ids, ask.k, 1);
   std::string text = fmt::format("{{\"model\":\"{}\",", model.fingerprint());
   if (ask.several) text += "\"results\":[";
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (ask.several) text += fmt::format("{}{{\"item\":{},", i == 0 ? "" : ",", json_string(ask.items[i]));
-    text += list_of(found[i], similar->names);
+    text += list_of(found[i], ask.among->names);
     if (ask.several) text += "}";
   }
   text += ask.several ? "]}" : "}";

@@ -1,5 +1,6 @@
-// Request and answer of POST /similar, of a server started with --similar. A request is an object with
-// "item", a name, or a number where labels have no names, or "items", a list of these, and optionally "k".
+// Request and answer of POST /similar, of a server started with --similar or --similar-features. A request is
+// an object with "item", a name, or a number where there are no names, or "items", a list of these, and
+// optionally "of" ("labels", or "features" as samples are made of) and "k".
 // The answer is
 //   {"model": "<fingerprint>", "similar": [{"id": 7, "label": "jam", "score": 0.93}, ...]}
 // by falling cosine, or for "items" has a list "results" of objects with "item" and "similar", in their

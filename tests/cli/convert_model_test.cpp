@@ -117,5 +117,20 @@ TEST_F(ConvertModelTest, StoredThresholdsDecide) {
             slide_.run({"predict", "out", "data/test.txt", "--threshold", "0.5"}).out);
 }
 
+// Scores change by training; that thresholds of scores go is said.
+TEST_F(ConvertModelTest, TrainingSaysThatItDropsThresholds) {
+  ASSERT_EQ(convert({"out", "half.slide", "--threshold", "0.5"}).code, 0);
+  const std::vector<std::string> continued = {"train", "data/train.txt", "--epochs",
+                                              "1",     "--quiet",        "--init"};
+  for (const auto& [model, said] : {std::pair("half.slide", true), {"out", false}}) {
+    std::vector<std::string> arguments = continued;
+    arguments.insert(arguments.end(), {model, "--out", std::string(model) + "-more"});
+    const Outcome done = slide_.run(arguments);
+    EXPECT_EQ(done.code, 0) << done.err;
+    EXPECT_EQ(done.err.find("half.slide: its thresholds are dropped") != std::string::npos, said) << done.err;
+    EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), said ? 1 : 0) << done.err;
+  }
+}
+
 }  // namespace
 }  // namespace slide::test

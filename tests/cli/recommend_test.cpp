@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <sstream>
@@ -96,6 +97,85 @@ TEST_F(RecommendTest, WritesTablesObjectsAndMatrices) {
   out({"predict", "shop", "log.csv", "--k", "2", "--out", "other.npz"});
   EXPECT_EQ(file("best.npz"), file("other.npz"));
   EXPECT_EQ(slide_.run({"recommend", "shop", "--out", "best.csv"}).code, 2);
+}
+
+// The files of ml-1m, in their exact form: users of six groups, each with four of its five films. One title
+// is not ASCII, but Latin-1.
+class MovieLensTest : public RecommendTest {
+ protected:
+  void write_movielens() {
+    std::filesystem::create_directories(slide_.path("ml-1m"));
+    std::string ratings, movies;
+    for (int user = 1; user <= 60; ++user) {
+      for (int film = 0; film < 5; ++film) {
+        if (film != user / 6 % 5)
+          ratings += fmt::format("{}::{}::{}::{}\n", user, id_of(user, film), 3 + film % 3,
+                                 978300760 + user * 100 + film);
+      }
+    }
+    for (int film = 0; film < 30; ++film)
+      movies +=
+          fmt::format("{}::{}::Animation|Children's|Comedy\n", 100 * (film / 5) + film % 5 + 1,
+                      film == 0 ? "Mis\xe9rables, Les (1995)" : fmt::format("Film, the {} (1995)", film));
+    write_file(slide_.path("ml-1m/ratings.dat"), ratings);
+    write_file(slide_.path("ml-1m/movies.dat"), movies + "3952::Contender, The (2000)::Drama|Thriller\n");
+  }
+  static int id_of(int user, int film) { return 100 * (user % 6) + film + 1; }
+};
+
+TEST_F(MovieLensTest, ThreeCommandsLeadToTitles) {
+  write_movielens();
+  const Outcome trained = slide_.run({"train", "ml-1m/ratings.dat", "--set", "data.test_newest=0.2",
+                                      "train.epochs=20", "--out", "run/ml-1m"});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const Outcome best =
+      slide_.run({"recommend", "run/ml-1m", "--titles", "ml-1m/movies.dat", "--out", "top20.tsv"});
+  ASSERT_EQ(best.code, 0) << best.err;
+  EXPECT_EQ(best.err, "slide: ml-1m/movies.dat: is not UTF-8; read as Latin-1\n");
+  const std::string top = file("top20.tsv"), bare = out({"recommend", "run/ml-1m"});
+  EXPECT_EQ(std::count(top.begin(), top.end(), '\n'), 60 * 20);
+  // The columns before the titles are those without them.
+  EXPECT_TRUE(top.starts_with("1\t")) << top.substr(0, 80);
+  std::istringstream lines(top), bare_lines(bare);
+  for (std::string line, without; std::getline(lines, line) && std::getline(bare_lines, without);) {
+    ASSERT_TRUE(line.starts_with(without + "\t")) << line;
+    EXPECT_TRUE(line.ends_with("(1995)")) << line;
+  }
+  EXPECT_NE(top.find("\tMis\u00e9rables, Les (1995)\n"), std::string::npos);
+  const std::string similar = out({"similar", "run/ml-1m", "1", "--titles", "ml-1m/movies.dat", "--json"});
+  EXPECT_TRUE(Json::parse(similar)["similar"][0]["title"].get<std::string>().starts_with("Film, the "));
+  const Json user = Json::parse(
+      out({"recommend", "run/ml-1m", "--users", "-", "--json", "--k", "1", "--titles", "ml-1m/movies.dat"},
+          "new 2 3 4 5\n"));
+  EXPECT_EQ(user["predictions"][0]["label"], "1");
+  EXPECT_EQ(user["predictions"][0]["title"], "Mis\u00e9rables, Les (1995)");
+}
+
+TEST_F(MovieLensTest, TitlesComeFromTheOtherReleasesToo) {
+  train_shop();
+  const std::string asked = "new i0-0 i0-1 i0-2 i0-3\n";
+  for (const auto& [titles, wanted] :
+       {std::pair("movieId,title,genres\ni0-4,\"American \"\"President\"\", The (1995)\",Drama\n",
+                  "American \"President\", The (1995)"),
+        {"i0-4|GoldenEye (1995)|01-Jan-1995||http://us.imdb.com|0|1\n", "GoldenEye (1995)"},
+        {"i0-4\tA, b::c\n", "A, b::c"},
+        {"i9\tnone\ni0-4\t\ni0-4\tlast\n", "last"}}) {
+    write_file(slide_.path("titles"), titles);
+    const std::string line =
+        out({"recommend", "shop", "--users", "-", "--k", "1", "--titles", "titles"}, asked);
+    EXPECT_TRUE(line.ends_with(fmt::format("\t{}\n", wanted))) << line;
+  }
+  write_file(slide_.path("titles"), "i9\tnone\n");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"recommend", "shop", "--titles", "titles"},
+        {"similar", "shop", "i0-0", "--titles", "titles"},
+        {"similar", "shop", "i0-0", "--titles", "nothing"},
+        {"similar", "shop", "i0-0", "--of", "features", "--titles", "titles"},
+        {"recommend", "shop", "--titles", "titles", "--out", "best.npz"}}) {
+    const Outcome refused = slide_.run(command);
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
+  }
 }
 
 TEST_F(RecommendTest, RefusesWhatKnowsNoUsers) {

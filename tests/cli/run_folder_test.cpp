@@ -18,15 +18,6 @@ class RunFolderTest : public CliTest {
     CliTest::SetUp();
     generate();
   }
-  // Kills the program before its given change of files, counted from 1; not at all where there are fewer.
-  Outcome killed_at(int change, const std::vector<std::string>& arguments) {
-    slide_.begin_with(fmt::format("export LD_PRELOAD='" SLIDE_FAULT "' FAULT=change:{}:KILL "
-                                  "ASAN_OPTIONS=\"$ASAN_OPTIONS:verify_asan_link_order=0\"",
-                                  change));  // AddressSanitizer must be loaded first
-    Outcome outcome = slide_.run(arguments);
-    slide_.begin_with(":");
-    return outcome;
-  }
   std::vector<std::string> arguments(const std::string& out, const std::string& seed) const {
     return {"train",  "small.toml",
             "--set",  "data.train=data/train.txt",

@@ -33,7 +33,7 @@ check_files() {
   local lib file shell package python
   lib=$(dirname "$(find "$prefix" -name 'libslide.*' -not -path '*/cmake/*' -print -quit)")
   for file in bin/slide include/slide/slide.h share/man/man1/slide.1 share/bash-completion/completions/slide \
-      share/doc/slide/README.md share/doc/slide/example.cpp share/doc/slide/configs/default.toml; do
+      lib/systemd/system/slide-serve.service share/doc/slide/README.md share/doc/slide/example.cpp share/doc/slide/configs/default.toml; do
     [ -s "$prefix/$file" ] || fail "$file is missing"
   done
   for file in cmake/slide/slide-{config,config-version,targets}.cmake pkgconfig/slide.pc; do

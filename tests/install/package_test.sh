@@ -18,64 +18,7 @@ unpacked=$work/unpacked-$kind
 fail() { echo "package_test.sh: $*" >&2; exit 1; }
 skip() { echo "SKIPPED: $*"; exit 77; }
 
-[ "$(id -u)" = 0 ] || skip "only root can make and enter another system"
-unshare -m true 2> "$work/$kind.log" || skip "there are no mount namespaces here"
-
-# Runs a command in the system below a folder, with /proc and /dev of its own; nothing of the environment comes along.
-inside() {  # folder, command...
-  unshare -m --propagation private -- bash -euc '
-    root=$1; shift
-    mount -t proc proc "$root/proc"
-    mount -t tmpfs -o mode=755 tmpfs "$root/dev"
-    for node in null:3 zero:5 random:8 urandom:9; do mknod -m 666 "$root/dev/${node%:*}" c 1 "${node#*:}"; done
-    ln -s /proc/self/fd "$root/dev/fd"
-    exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-      OMP_NUM_THREADS=1 chroot "$root" "$@"' inside "$@" < /dev/null
-}
-
-# --- The bare system
-
-# The archives of Debian or its kin that apt knows, as lines of sources.list.
-apt_sources() {
-  apt-get indextargets --format '$(ORIGIN)|deb $(SITE) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
-    sed -n 's/^\(Debian\|Ubuntu\)|//p' | sort -u
-}
-
-make_bare() {
-  local release mirror
-  release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-  mirror=$(apt_sources | awk -v release="$release" '$3 == release && !found++ { print $2 }')
-  [ -n "$mirror" ] || skip "apt names no mirror of $release; apt-get update brings its lists"
-  unshare -m --propagation private debootstrap --variant=minbase "$release" "$root" "$mirror" \
-    > "$work/debootstrap.log" 2>&1 ||
-    { tail -n 5 "$work/debootstrap.log"; skip "debootstrap made no system of $release"; }
-  apt_sources > "$root/etc/apt/sources.list"
-  apt-config dump | grep -E '^Acquire::(Check|http|https|Languages)' > "$root/etc/apt/apt.conf.d/99test" || true
-  echo force-unsafe-io > "$root/etc/dpkg/dpkg.cfg.d/99test"
-  cp /etc/resolv.conf /etc/hosts "$root/etc/"
-  inside "$root" apt-get -qq update > "$work/update.log" 2>&1 ||
-    { cat "$work/update.log"; skip "apt reaches no mirror"; }
-  tar -C "$root" -cf "$work/bare.tar.part" .
-  mv "$work/bare.tar.part" "$work/bare.tar"
-}
-
-# The bare system as $root.
-bare_root() {
-  [ -n "$(command -v debootstrap)" ] || skip "there is no debootstrap (package debootstrap)"
-  [ -n "$(command -v apt-get)" ] || skip "there is no apt"
-  (
-    flock 9
-    [ -e "$work/bare.tar" ] || make_bare
-  ) 9> "$work/bare.lock"
-  [ -d "$root" ] || unpack_bare
-}
-
-unpack_bare() {
-  mkdir -p "$root"
-  tar -C "$root" -xpf "$work/bare.tar" --numeric-owner
-}
-
-apt_in_root() { inside "$root" apt-get -qq -y install "$@" > "$work/$kind-apt.log" 2>&1; }
+. "$sources/tests/install/bare_system.sh"
 
 # --- The first prediction
 
@@ -136,7 +79,8 @@ test_deb() {
   apt_in_root --no-install-recommends python3-sklearn || { cat "$work/$kind-apt.log"; fail "there is no scikit-learn"; }
   try_python
   for file in include/slide/slide.h lib/libslide.a lib/pkgconfig/slide.pc lib/cmake/slide/slide-config.cmake \
-      share/man/man1/slide.1.gz share/bash-completion/completions/slide share/doc/slide/{copyright,changelog.gz}; do
+      share/man/man1/slide.1.gz share/bash-completion/completions/slide share/doc/slide/{copyright,changelog.gz} \
+      lib/systemd/system/slide-serve.service; do
     [ -s "$unpacked/usr/$file" ] || fail "the package lacks /usr/$file"
   done
   inside "$root" apt-get -qq -y purge slide > "$work/$kind-apt.log" 2>&1 ||
@@ -160,7 +104,8 @@ test_tar() {
     "$root/$name/share/doc/slide/configs/default.toml" --set data.train="$root/train.tsv" --out "$root/second" 2>&1 || true) \
     > "$work/$kind-mpi"
   grep -q 'linked statically' "$work/$kind-mpi" || { cat "$work/$kind-mpi"; fail "it says nothing about MPI"; }
-  for file in share/man/man1/slide.1 share/bash-completion/completions/slide share/doc/slide/{copyright,CHANGELOG.md}; do
+  for file in share/man/man1/slide.1 share/bash-completion/completions/slide share/doc/slide/{copyright,CHANGELOG.md} \
+      lib/systemd/system/slide-serve.service; do
     [ -s "$root/$name/$file" ] || fail "the archive lacks $file"
   done
 }
@@ -183,17 +128,9 @@ test_wheel() {
   try_python
 }
 
-# Systems of thousands of small files, each used once, are in memory where there is room.
-systems=$work
-free=$(df --output=avail -B 1000000 /dev/shm 2> /dev/null | tail -n 1 || true)
-memory=$(awk '/^MemAvailable/ {print int($2 / 1000)}' /proc/meminfo 2> /dev/null || echo 0)
-if [ "${free:-0}" -gt 4000 ] && [ "$memory" -gt 8000 ]; then
-  systems=$(mktemp -d /dev/shm/slide-packages-XXXXXX)
-fi
-root=$systems/root-$kind
 clean_up() {
-  rm -rf --one-file-system "$root" "$unpacked"
-  [ "$systems" = "$work" ] || rm -rf --one-file-system "$systems"
+  rm -rf --one-file-system "$unpacked"
+  remove_systems
 }
 trap clean_up EXIT
 [ "$kind" != wheel ] || [ -d "$build/python" ] || skip "the build has no Python package"

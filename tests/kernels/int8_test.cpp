@@ -202,7 +202,7 @@ void expect_int8_forward(const KernelSet& set, std::size_t rows, std::size_t col
 }
 
 TEST_P(Int8, RowsForwardAtEveryLength) {
-  for (const std::size_t lanes : {16, 32, 48, 112}) {
+  for (const std::size_t lanes : {1, 16, 32, 48, 112}) {
     for (std::size_t columns = 0; columns < 200; columns += 4)
       expect_int8_forward(*GetParam(), columns / 4 % 21, columns, lanes, columns % 8 == 0);
     for (const std::size_t columns : {4, 32, 132}) {

@@ -62,6 +62,26 @@ TEST_F(ReloadTest, WhatIsNoModelFileIsRefusedAtOnce) {
   EXPECT_EQ(server.stop(), 0) << server.errors();
 }
 
+TEST_F(ReloadTest, TheCurrentModelOfARegistryIsTaken) {
+  run({"models", "add", "registry", "ids"});
+  run({"models", "add", "registry", "other"});
+  ServerProcess server{folder(), {"registry"}};
+  const auto answered_by = [&] {
+    return server.client().predict({{"features", {{"3", 1}}}}).json()["model"].get<std::string>();
+  };
+  const std::string first = answered_by();
+  run({"models", "use", "registry", "other"});
+  EXPECT_EQ(answered_by(), first);
+  EXPECT_TRUE(reloads(server, "reloaded registry/other.slide ("));
+  EXPECT_NE(answered_by(), first);
+  run({"models", "rollback", "registry"});
+  EXPECT_TRUE(reloads(server, "reloaded registry/ids.slide ("));
+  EXPECT_EQ(answered_by(), first);
+  fs::remove(slide_->path("registry/ids.slide"));
+  EXPECT_TRUE(reloads(server, "its current model ids is gone"));
+  EXPECT_EQ(answered_by(), first);
+}
+
 TEST_F(ReloadTest, AModelOfAnotherKindIsTakenOnlyWhenAsked) {
   const std::string text = read_file(slide_->path("text/model.slide"));
   const Json features = {{"features", {{"3", 1}}}}, words = {{"text", "a choir"}};

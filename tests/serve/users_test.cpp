@@ -96,15 +96,9 @@ TEST_F(ServeUsersTest, AreRefusedWhereTheyMeanNothing) {
   EXPECT_EQ(server.stop(), 0) << server.errors();
 }
 
-// POST /similar answers what `slide similar` prints.
-TEST_F(ServeUsersTest, SimilarItemsAreThoseOfSimilar) {
-  train_items(true);
-  ServerProcess server = serve("items", {"--similar"});
-  Client client = server.client();
-  const Answer answer = client.ask("POST", "/similar", R"({"items": ["tea", "jam, hot"], "k": 2})");
-  ASSERT_EQ(answer.code, 200u) << answer.body;
-  std::istringstream lines(run({"similar", "items", "tea", "jam, hot", "--k", "2", "--json"}).out);
-  const Json answered = answer.json();
+// The results of POST /similar are the lines that `slide similar --json` prints.
+void expect_similar(const Json& answered, const std::string& printed) {
+  std::istringstream lines(printed);
   for (const Json& result : answered["results"]) {
     std::string line;
     std::getline(lines, line);
@@ -116,6 +110,34 @@ TEST_F(ServeUsersTest, SimilarItemsAreThoseOfSimilar) {
       EXPECT_NEAR(result["similar"][i]["score"], wanted["similar"][i]["cosine"], 1e-5);
     }
   }
+}
+
+TEST_F(ServeUsersTest, SimilarFeaturesAreThoseOfSimilar) {
+  const char* const words = R"({"items": ["choir", "bread"], "of": "features", "k": 3})";
+  ServerProcess server = serve("text", {"--similar-features"});
+  Client client = server.client();
+  const Answer answer = client.ask("POST", "/similar", words);
+  ASSERT_EQ(answer.code, 200u) << answer.body;
+  EXPECT_EQ(answer.json()["results"].size(), 2u);
+  expect_similar(answer.json(),
+                 run({"similar", "text", "choir", "bread", "--of", "features", "--k", "3", "--json"}).out);
+  for (const auto& [body, why] : {std::pair(R"({"item": "music"})", "--similar"),
+                                  {R"({"item": "choir", "of": "words"})", "labels"},
+                                  {R"({"item": "music", "of": "features"})", "there is no feature 'music'"}})
+    EXPECT_NE(client.ask("POST", "/similar", body).body.find(why), std::string::npos) << body;
+  ServerProcess labels = serve("text", {"--similar"});
+  EXPECT_NE(labels.client().ask("POST", "/similar", words).body.find("--similar-features"),
+            std::string::npos);
+}
+
+// POST /similar answers what `slide similar` prints.
+TEST_F(ServeUsersTest, SimilarItemsAreThoseOfSimilar) {
+  train_items(true);
+  ServerProcess server = serve("items", {"--similar"});
+  Client client = server.client();
+  const Answer answer = client.ask("POST", "/similar", R"({"items": ["tea", "jam, hot"], "k": 2})");
+  ASSERT_EQ(answer.code, 200u) << answer.body;
+  expect_similar(answer.json(), run({"similar", "items", "tea", "jam, hot", "--k", "2", "--json"}).out);
   EXPECT_EQ(client.ask("POST", "/similar", R"({"item": "tea"})").json()["similar"].size(), 3u);
   EXPECT_EQ(client.ask("GET", "/similar").code, 405u);
   for (const char* body :
