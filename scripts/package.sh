@@ -109,9 +109,10 @@ make_tar() {
     gzip -9n > "$folder/$name.tar.gz"
 }
 
-# --- The wheel: pip's, with the libraries that not every system has beside the module, and named after the oldest
-# system that it runs on (PEP 600). The libraries that every system has:
-everywhere='^(ld-linux.*|lib(c|m|dl|rt|pthread|util|nsl|gcc_s|stdc\+\+|z))\.so\.[0-9]+$'
+# --- The wheel: pip's, with OpenMP's library beside the module, which holds all others, and named after the
+# glibc of the oldest systems that it runs on (PEP 600), Debian 11 and Ubuntu 20.04. What every system has:
+everywhere='^(ld-linux.*|lib(c|m|dl|rt|pthread|gcc_s))\.so\.[0-9]+$'
+oldest_tried=31  # glibc 2.31
 
 needed_by() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; }  # file
 
@@ -133,29 +134,28 @@ bundle() {  # file, folder, way to it
   patchelf --set-rpath "\$ORIGIN/$3" "$1"
 }
 
-# The second number of the oldest glibc 2.N with which files run. That of a libstdc++ is the one of the first
-# distributions that have it.
-oldest_glibc() {  # file...
-  local versions glibc cxx pair
-  versions=$(objdump -T "$@" | grep -oE '(GLIBC|GLIBCXX|CXXABI|GCC)_[0-9.]+' | sort -uV)
-  glibc=$(sed -n 's/^GLIBC_2\.\([0-9]*\).*/\1/p' <<< "$versions" | sort -n | tail -n 1)
-  cxx=$(sed -n 's/^GLIBCXX_3\.4\.\([0-9]*\)$/\1/p' <<< "$versions" | sort -n | tail -n 1)
-  for pair in 24:28 28:31 29:34 30:35 31:38 32:38 33:39; do  # N of GLIBCXX_3.4.N, of glibc
-    [ "${cxx:-0}" -gt "${pair%:*}" ] || break
-  done
-  [ "${cxx:-0}" -le "${pair%:*}" ] || fail "GLIBCXX_3.4.$cxx is newer than this script"
-  printf '%s\n' "$glibc" "${pair#*:}" | sort -n | tail -n 1
+# Makes files need no newer glibc than they must. What older ones have in libpthread and libdl is in libc on this one.
+lower_glibc() {  # file...
+  local file
+  for file in "$@"; do patchelf --add-needed libpthread.so.0 --add-needed libdl.so.2 "$file"; done
+  python3 scripts/older_glibc.py --newest "2.$oldest_tried" "$@" || fail "the wheel would run on new systems alone"
+}
+
+# The second number of the newest glibc 2.N of which files need something.
+newest_glibc() {  # file...
+  objdump -T "$@" | sed -n 's/.*GLIBC_2\.\([0-9]*\).*/\1/p' | sort -n | tail -n 1
 }
 
 make_wheel() {
-  local python module tree tag
+  local python module tree
   has_target slide_python_package || fail "a wheel takes the Python package, which this build lacks"
+  has_target slide_wheel || fail "a wheel takes the static libraries of zlib, zstd and utf8proc, which this system lacks"
   [ -n "$(command -v patchelf)" ] || install_packages "${package_packages[@]}"
-  build_targets slide_python_package
+  build_targets slide_wheel
   python=$(cached Python_EXECUTABLE)
-  module=$(echo "$build"/python/slide/_slide*.so)
+  module=$(echo "$build"/python/wheel/_slide*.so)
   rm -rf "$work/wheel" && mkdir -p "$work/wheel"
-  SLIDE_MODULE=$module "$python" -m pip wheel --quiet --no-build-isolation --no-deps --no-index -w "$work/wheel" \
+  SLIDE_MODULE=$module "$python" -m pip wheel --quiet --no-deps --no-index -w "$work/wheel" \
     "$sources/engine/python" > "$work/wheel.log" 2>&1 || { cat "$work/wheel.log" >&2; fail "pip makes no wheel"; }
   "$python" -m wheel unpack -d "$work/wheel" "$work"/wheel/slide-*.whl > "$work/wheel.log"
   tree=$work/wheel/slide-$(version)
@@ -163,9 +163,11 @@ make_wheel() {
   strip --strip-unneeded "$module"
   patchelf --remove-rpath "$module"
   bundle "$module" "$tree/slide.libs" ../slide.libs
-  tag=manylinux_2_$(oldest_glibc "$module" "$tree"/slide.libs/*)_$(uname -m)
-  sed -i "s/^\(Tag: .*\)-linux_.*/\1-$tag/" "$tree"/slide-*.dist-info/WHEEL
-  copyright_of "${headers[@]}" pybind11-dev libgcc-s1 libutf8proc-dev libzstd-dev > "$(echo "$tree"/slide-*.dist-info)/copyright"
+  lower_glibc "$module" "$tree"/slide.libs/*
+  [ "$(newest_glibc "$module" "$tree"/slide.libs/*)" -le "$oldest_tried" ] || fail "the wheel needs a newer glibc"
+  sed -i "s/^\(Tag: .*\)-linux_.*/\1-manylinux_2_${oldest_tried}_$(uname -m)/" "$tree"/slide-*.dist-info/WHEEL
+  copyright_of "${headers[@]}" pybind11-dev libgcc-s1 libutf8proc-dev libzstd-dev zlib1g-dev \
+    > "$(echo "$tree"/slide-*.dist-info)/copyright"
   "$python" -m wheel pack -d "$folder" "$tree" >> "$work/wheel.log"
 }
 

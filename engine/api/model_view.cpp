@@ -2,6 +2,7 @@
 #include <slide/model.h>
 
 #include "engine/api/internals.h"
+#include "engine/inference/attribution.h"
 #include "engine/run/label_view.h"
 #include "engine/run/vectors.h"
 
@@ -75,6 +76,30 @@ std::vector<Related> Model::strongest_features(std::uint32_t label, std::size_t 
       fail_input(
           "the model has no weights straight from features to labels; train it with layer.-1.wide=true");
     return told(slide::strongest_features(impl_->model.network, label, count));
+  });
+}
+
+std::vector<std::vector<Related>> Model::explain(const Data& data, const std::vector<std::uint32_t>& labels,
+                                                 std::size_t count) const {
+  return guarded([&] {
+    const slide::Model& model = impl_->model;
+    const Dataset rows = scaled_rows(Internals::of(data), model.config.data);
+    const std::size_t k = rows.size() == 0 ? 0 : labels.size() / rows.size();
+    if (k * rows.size() != labels.size())
+      fail_input("{} labels to explain for {} samples; give the same number for each", labels.size(),
+                 rows.size());
+    for (const std::uint32_t label : labels) {
+      if (label != kNoLabel) check_label(model, label);
+    }
+    Attribution attribution;
+    std::vector<std::vector<Related>> all(labels.size());
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      if (i % k == 0) attribution.begin(model.network, rows, i / k);
+      if (labels[i] == kNoLabel) continue;
+      for (const FeaturePart& at : largest(attribution.of(labels[i]), count))
+        all[i].push_back({at.feature, at.part});
+    }
+    return all;
   });
 }
 

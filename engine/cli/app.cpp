@@ -33,7 +33,7 @@ namespace {
 
 constexpr const char* kAbout =
     "Trains and uses networks with very many outputs, on the CPU: a training step\n"
-    "computes and updates only neurons that draws or hash tables choose.";
+    "computes and updates only neurons that samplers or hash tables choose.";
 
 int fail(int code, std::string_view message) {
   complain(message);

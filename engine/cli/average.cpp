@@ -32,7 +32,7 @@ void run_average(const AverageOptions& options, bool json) {
 
 void add_average(CLI::App& app, Action& action) {
   CLI::App* sub =
-      app.add_subcommand("average", "Make one model of several that were trained on the same data");
+      app.add_subcommand("average", "Make an ensemble of models that were trained on the same data");
   sub->footer(
       "The logits of the new model are the means of theirs: of two to four trainings that differ in --seed\n"
       "it is on most sets better than each. All commands take it as they take any model.");

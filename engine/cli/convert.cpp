@@ -88,7 +88,7 @@ void add_text_options(CLI::App& app, ConvertOptions& options) {
 
 void add_convert(CLI::App& app, Action& action) {
   CLI::App* sub =
-      app.add_subcommand("convert", "Turn a data file into another format, or a model into a smaller one");
+      app.add_subcommand("convert", "Convert a data file into another format, or quantize a model");
   sub->footer(
       "Text becomes features with the vocabulary of --model, else of one learnt from --fit or IN. Values are "
       "not\n"

@@ -47,7 +47,7 @@ constexpr std::array kExamples = {
     Examples{"inspect", {"slide inspect run", "slide inspect tickets --label printer"}},
     Examples{"bench-tables",
              {"slide bench-tables run test.txt", "slide bench-tables run test.txt --tables 8,16 --json"}},
-    Examples{"report", {"slide report run run2", "slide report run --out run.html"}},
+    Examples{"report", {"slide report run run2 --out runs.html", "slide report run --watch"}},
     Examples{"config", {"slide config train.epochs", "slide config --json > keys.json"}},
     Examples{"completion", {"slide completion bash > slide.bash", "slide completion zsh > _slide"}},
     Examples{"man", {"slide man > slide.1", "slide man | head -n 20"}},

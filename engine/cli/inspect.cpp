@@ -355,7 +355,7 @@ void run_inspect(const InspectCommand& command) {
 
 void add_inspect(CLI::App& app, Action& action) {
   CLI::App* sub =
-      app.add_subcommand("inspect", "Tell what a model, a configuration or data are: layers, memory, labels");
+      app.add_subcommand("inspect", "Show a model, a configuration or data: layers, memory, labels");
   const auto command = std::make_shared<InspectCommand>();
   add_source(*sub, command->source, "SUBJECT",
              "Folder of a run, model file, configuration (TOML), or data to tell of the defaults for")

@@ -1,9 +1,12 @@
 // `slide report`: a page that compares runs.
 #include "engine/report/report_file.h"
 
+#include <chrono>
 #include <memory>
+#include <thread>
 
 #include "engine/cli/commands.h"
+#include "engine/cli/stop_signal.h"
 #include "engine/cli/text.h"
 
 namespace slide::cli {
@@ -13,10 +16,39 @@ namespace {
 struct ReportCommand {
   std::vector<std::string> runs;  // folders, or their metrics.jsonl
   std::string out = "report.html";
+  bool watch = false;
 };
+
+constexpr int kReloadSeconds = 5;
+
+// Sleeps until the page is to be written again, or a signal comes.
+void wait_for_more() {
+  using std::chrono::milliseconds;
+  constexpr milliseconds kStep(100), kAll(1000 * kReloadSeconds);
+  for (milliseconds slept(0); slept < kAll && StopSignal::came() == 0; slept += kStep)
+    std::this_thread::sleep_for(kStep);
+}
+
+// Writes a page that loads itself again, until no run goes on.
+void watch_runs(const ReportCommand& command) {
+  for (bool first = true;; first = false) {
+    const std::size_t running = report::write_report(command.runs, command.out, kReloadSeconds).running;
+    if (running == 0 || StopSignal::came() != 0) return;
+    if (first) {
+      print("{} is written every {} s while {} run{}; Ctrl-C ends that\n", command.out, kReloadSeconds,
+            running == 1 ? "the" : fmt::format("{}", running), running == 1 ? " goes on" : "s go on");
+    }
+    wait_for_more();
+  }
+}
 
 void run_report(const ReportCommand& command) {
   go_on_without_output();
+  StopSignal stop("");
+  if (command.watch) {
+    stop.note_only();
+    watch_runs(command);
+  }
   const report::ReportSummary summary = report::write_report(command.runs, command.out);
   for (const std::string& note : summary.notes) print("{}\n", note);
   if (summary.groups.size() > 1) {
@@ -42,6 +74,8 @@ void add_report(CLI::App& app, Action& action) {
                   "Folder of a run of 'slide train', or its metrics.jsonl; may be repeated")
       ->required();
   sub->add_option("-o,--out", command->out, "File to write")->capture_default_str()->type_name("FILE");
+  sub->add_flag("--watch", command->watch,
+                "Write FILE again and again until no RUN goes on; it reloads itself");
   sub->callback([command, &action] { action = [command] { run_report(*command); }; });
 }
 

@@ -161,7 +161,7 @@ void run_test(const TestCommand& command, Cluster& cluster) {
 }  // namespace
 
 void add_test(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("test", "Measure a model on a test file");
+  CLI::App* sub = app.add_subcommand("test", "Evaluate a model on a test file");
   const auto command = std::make_shared<TestCommand>();
   sub->add_option("MODEL", command->model, "Folder of a run, or a model file")->required();
   sub->add_option("DATA", command->data,

@@ -51,6 +51,18 @@ std::string positionals(const CLI::App& sub) {
   return names.empty() ? "no arguments" : names;
 }
 
+// Too few positional arguments, as of a command that takes two models: CLI11 counts those of one name.
+std::string missing_fault(const CLI::App& sub, const std::string& otherwise) {
+  for (const CLI::Option* option : sub.get_options()) {
+    const int least = option->get_items_expected_min();
+    const std::size_t given = option->count();
+    if (!option->get_positional() || given == 0 || given >= static_cast<std::size_t>(least)) continue;
+    return fmt::format("{} takes at least {} arguments, {}; there {} {}", sub.get_name(), least,
+                       positionals(sub), given == 1 ? "is" : "are", given);
+  }
+  return otherwise;
+}
+
 std::string extra_fault(const CLI::App& sub) {
   const std::vector<std::string> extras = sub.remaining();
   const auto option = std::ranges::find_if(
@@ -102,7 +114,7 @@ std::string usage_fault(const CLI::App& app, const CLI::ParseError& error) {
   if (parsed.empty()) return fmt::format("{}; see 'slide --help'", error.what());
   const CLI::App& sub = *parsed.front();
   const bool extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-  const std::string what = extra ? extra_fault(sub) : error.what();
+  const std::string what = extra ? extra_fault(sub) : missing_fault(sub, error.what());
   return fmt::format("{}{} 'slide {} --help'", what, what.ends_with('?') ? " See" : "; see", sub.get_name());
 }
 

@@ -189,10 +189,10 @@ std::vector<Field> train_fields(TrainConfig& c) {
       {"checkpoint_every", count(c.checkpoint_every, 0, kMax31),
        "Steps between checkpoints to resume from, 0 = only when a signal stops the run.", "0"},
       {"save_optimizer", flag(c.save_optimizer), "Keep the optimizer state in the model file."},
+      {"tensorboard", flag(c.tensorboard), "Write an event file for TensorBoard, too.", "false"},
       {"shards", count(c.shards, 1, 65536),
        "Parts that features, output neurons and the arithmetic of a step are cut into: up to so many "
-       "processes "
-       "can train the model together, and however many do, it is the same to the bit.",
+       "processes can train the model together, and however many do, it is the same to the bit.",
        "1"},
       {"init", text(c.init),
        "Model, or folder of a run, to continue with new samples; empty = train from the beginning.", "\"\""},

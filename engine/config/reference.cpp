@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <string_view>
 
@@ -88,6 +89,23 @@ std::vector<KeyInfo> config_keys() {
   return keys;
 }
 
+namespace {
+
+// `wanted`: the name without the number of a layer.
+[[noreturn]] void fail_unknown_key(const std::string& name, const std::string& wanted,
+                                   const std::vector<std::string>& names) {
+  const std::string nearest = config::nearest_name(wanted, names);
+  const std::string section = wanted.substr(0, wanted.rfind('.'));
+  const bool known =
+      std::ranges::any_of(names, [&](const std::string& key) { return key.starts_with(section + '.'); });
+  if (known && !nearest.starts_with(section + '.') &&
+      2 * config::edit_distance(wanted, nearest) > wanted.size())
+    fail_input("there is no key '{}'; 'slide config {}' explains those of its section", name, section);
+  fail_input("there is no key '{}'; did you mean '{}'?", name, nearest);
+}
+
+}  // namespace
+
 std::vector<KeyInfo> config_keys(const std::string& name) {
   std::string wanted = without_number(name);
   for (const config::Renamed& key : config::renamed_keys()) {
@@ -99,8 +117,7 @@ std::vector<KeyInfo> config_keys(const std::string& name) {
     names.push_back(key.name);
     if (key.name == wanted || key.name.starts_with(wanted + '.')) found.push_back(std::move(key));
   }
-  if (found.empty())
-    fail_input("there is no key '{}'; did you mean '{}'?", name, config::nearest_name(wanted, names));
+  if (found.empty()) fail_unknown_key(name, wanted, names);
   return found;
 }
 

@@ -104,6 +104,7 @@ struct TrainConfig {
   Precision weights = Precision::kFp32;  // of weight matrices; biases and sums are always fp32
   std::uint32_t checkpoint_every = 0;    // steps between checkpoints, 0 = only when a signal stops the run
   bool save_optimizer = true;            // write the optimizer state to the model file
+  bool tensorboard = false;              // slide train: also write an event file for TensorBoard
   std::uint32_t shards = 1;              // shards of the network, for at most as many processes
   std::string init;                      // model to continue, or empty: train from the beginning
   std::string vectors;                   // pretrained vectors of features for the first layer, or empty

@@ -14,6 +14,8 @@ class RunPaths {
   std::string name() const { return folder_.string(); }
   std::string config() const { return file("config.toml"); }
   std::string log() const { return file("metrics.jsonl"); }
+  // For TensorBoard, with train.tensorboard.
+  std::string events() const { return file("events.out.tfevents.slide"); }
   std::string model() const { return file("model.slide"); }
   std::string best_model() const { return file("best-model.slide"); }
   std::string checkpoint() const { return file("checkpoint.slide"); }

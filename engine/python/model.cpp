@@ -117,6 +117,19 @@ py::tuple strongest_features(const api::Model& model, std::uint32_t label, std::
   return arrays_of(engine_call([&] { return model.strongest_features(label, count); }));
 }
 
+// Returns for each label a list of (feature, part).
+std::vector<std::vector<std::pair<std::uint32_t, double>>> explain(const api::Model& model,
+                                                                   const api::Data& data,
+                                                                   const std::vector<std::uint32_t>& labels,
+                                                                   std::size_t count) {
+  const auto all = engine_call([&] { return model.explain(data, labels, count); });
+  std::vector<std::vector<std::pair<std::uint32_t, double>>> parts(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const api::Related& one : all[i]) parts[i].emplace_back(one.id, one.score);
+  }
+  return parts;
+}
+
 py::array label_vectors(const api::Model& model) {
   auto vectors = new_array<float>(model.labels(), model.vector_size());
   float* const to = vectors.mutable_data();
@@ -166,6 +179,7 @@ void bind_model(py::module_& module) {
       .def("nearest_labels", &nearest_labels, py::arg("label"), py::arg("count"))
       .def("similar", &similar, py::arg("ids"), py::arg("count"), py::arg("features"), py::arg("threads"))
       .def("strongest_features", &strongest_features, py::arg("label"), py::arg("count"))
+      .def("explain", &explain, py::arg("data"), py::arg("labels"), py::arg("count"))
       .def("label_vectors", &label_vectors)
       .def("hidden_vectors", &hidden_vectors, py::arg("data"), py::arg("threads"));
   def_predict_options(module);

@@ -21,6 +21,11 @@ const axisOf = (axis, theme, isCategory) => ({
   },
 });
 
+const tickText = (value) => (value >= 1000
+  ? value.toLocaleString("en", {notation: "compact", maximumFractionDigits: 1}) : `${Number(value.toFixed(4))}`);
+// Of a logarithmic axis 1, 2 and 5 of each power of ten.
+const logTickText = (value) => ([1, 2, 5].includes(Number(value.toExponential(9).split("e")[0])) ? tickText(value) : "");
+
 const axesOf = (view, theme) => {
   const x = axisOf(view.x, theme, view.x.type === "category");
   const y = axisOf(view.y, theme, view.y.type === "category");
@@ -36,10 +41,12 @@ const axesOf = (view, theme) => {
     Object.assign(x.ticks, {stepSize: 1, callback: (value) => view.x.places[value] || ""});
     x.afterBuildTicks = (axis) => { axis.ticks = view.x.places.map((_, value) => ({value})); };
   } else if (view.x.type === "linear") {
-    x.ticks.callback = (value) => (value >= 1000
-      ? value.toLocaleString("en", {notation: "compact", maximumFractionDigits: 1}) : `${Number(value.toFixed(4))}`);
+    x.ticks.callback = tickText;
     x.ticks.maxTicksLimit = narrow.matches ? 6 : 9;
+  } else if (view.x.type === "logarithmic") {
+    x.ticks.callback = logTickText;
   }
+  if (view.y.type === "logarithmic") y.ticks.callback = logTickText;
   return {x, y};
 };
 

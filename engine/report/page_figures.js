@@ -42,6 +42,13 @@ const lineDataset = (section, {line, points}, unit, below) => {
   };
 };
 
+// Whether one line leaves little of an axis to the rest: its largest value is six times the median of all, or of two
+// the other's.
+const squeezes = (values) => {
+  const order = [...values].sort((a, b) => a - b);
+  return order.length > 1 && order[0] > 0 && order.at(-1) > 6 * order[Math.floor((order.length - 1) / 2)];
+};
+
 // Curves of lines: [{line, points}].
 const lineView = (section, all, x, y) => {
   const series = all.filter(({points}) => points.length > 0);
@@ -49,21 +56,26 @@ const lineView = (section, all, x, y) => {
   const level = levelOf(series, y);
   if (level) return level;
   const points = series.flatMap((each) => each.points);
-  const height = Math.max(...points.map((p) => Math.abs(p.y)));
-  const coincide = (a, b) => a.points.every((p, i) =>
-    i >= b.points.length || Math.abs(p.y - b.points[i].y) < 0.004 * height);
-  // Drawn below the lines before them, wider, so that both are seen.
-  const below = series.map((each, i) => series.slice(0, i).filter((other) => coincide(each, other)).length);
   const unit = x.unit ? x.unit(Math.max(...points.map((p) => p.x))) : {name: x.name, by: 1};
   const ys = points.map((p) => p.y).filter((value) => value > 0);
-  const wide = y.log && ys.length > 0 && Math.max(...ys) > 20 * Math.min(...ys);
+  const most = (value) => series.map((each) => Math.max(...each.points.map(value)));
+  const wide = ys.length === points.length && squeezes(most((p) => p.y)) ||
+    y.log && ys.length > 0 && Math.max(...ys) > 20 * Math.min(...ys);
+  const long = points.every((p) => p.x > 0) && squeezes(most((p) => p.x));
+  const place = (p) => (wide && p.y > 0 ? Math.log10(p.y) : p.y);
+  const places = points.map(place);
+  const height = wide ? Math.max(...places) - Math.min(...places) : Math.max(...places.map(Math.abs));
+  const coincide = (a, b) => a.points.every((p, i) =>
+    i >= b.points.length || Math.abs(place(p) - place(b.points[i])) < 0.004 * height);
+  // Drawn below the lines before them, wider, so that both are seen.
+  const below = series.map((each, i) => Math.min(3, series.slice(0, i).filter((other) => coincide(each, other)).length));
   const range = (p) => (p.high > p.low ? `${y.text(p.y)} (${y.text(p.low)} to ${y.text(p.high)})` : y.text(p.y));
   const across = x.title ? `${x.title} (${unit.name})` : unit.name;
   return {
     type: "line",
     names: series.map(({line}) => line.name),
     datasets: series.map((each, i) => lineDataset(section, each, unit, below[i])),
-    x: {type: "linear", title: across, min: 0},
+    x: long ? {type: "logarithmic", title: across} : {type: "linear", title: across, min: 0},
     y: {type: wide ? "logarithmic" : "linear", title: y.title, min: wide ? undefined : y.min,
         low: Math.min(...points.map((p) => p.low)), high: Math.max(...points.map((p) => p.high))},
     tip: (item) => `${item.dataset.label}: ${range(item.raw)}`,

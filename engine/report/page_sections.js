@@ -32,7 +32,7 @@ const choicesOf = (section) => {
       (i) => { section.split = section.splits[i]; again(); })));
   }
   if (measures.length > 0 && section.splits.length > 0) {
-    choices.append(make("label", {}, "Measure ", chooser("Measure", measures.map(measureName), 0,
+    choices.append(make("label", {}, "Measure ", chooser("Measure", measures.map(measureName), measures.indexOf(section.measure),
       (i) => { section.measure = measures[i]; again(); })));
   }
   return choices;
@@ -56,6 +56,36 @@ const buildSection = (section) => {
     build(figure, place);
   }
 };
+
+// --- A page that is written again while runs go on loads itself again
+
+const kStore = `slide report ${location.pathname}`;
+const keepChoices = () => {
+  const kept = sections.map((section) => ({
+    title: section.title, measure: section.measure, hidden: [...section.hidden].map((line) => line.name),
+  }));
+  try { sessionStorage.setItem(kStore, JSON.stringify(kept)); } catch { /* a browser that keeps nothing */ }
+};
+const restoreChoices = () => {
+  let kept = [];
+  try { kept = JSON.parse(sessionStorage.getItem(kStore)) || []; } catch { return; }
+  for (const section of sections) {
+    const own = kept.find(({title}) => title === section.title);
+    if (!own) continue;
+    if (measures.includes(own.measure)) section.measure = own.measure;
+    section.lines.filter((line) => own.hidden.includes(line.name)).forEach((line) => section.hidden.add(line));
+  }
+};
+// Not while a table is open, which is being read.
+const reload = () => {
+  if (document.hidden || document.querySelector("details[open]") !== null) return;
+  keepChoices();
+  location.reload();
+};
+if (data.live) {
+  restoreChoices();
+  setInterval(reload, 1000 * data.live);
+}
 
 drawIntroduction();
 sections.forEach(buildSection);

@@ -1,5 +1,6 @@
 #include "engine/report/report_file.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <filesystem>
@@ -37,14 +38,18 @@ void check_report_file(const std::string& path, std::string_view option) {
   }
 }
 
-ReportSummary write_report(const std::vector<std::string>& runs, const std::string& path) {
+ReportSummary write_report(const std::vector<std::string>& runs, const std::string& path,
+                           int reload_seconds) {
   check_report_file(path, "--out");
   check_outputs(std::array{OutputFile{"--out", path}}, runs);
   std::vector<RunHistory> histories;
   for (const std::string& run : runs) histories.push_back(read_run(run));
-  const nlohmann::ordered_json data = report_data(std::move(histories));
-  write_file(path, make_page(PageKind::kRuns, data));
   ReportSummary summary;
+  const auto runs_on = [](const RunHistory& run) { return run.state == RunState::kRunning; };
+  summary.running = static_cast<std::size_t>(std::ranges::count_if(histories, runs_on));
+  nlohmann::ordered_json data = report_data(std::move(histories));
+  if (reload_seconds > 0) data["live"] = reload_seconds;
+  write_file(path, make_page(PageKind::kRuns, data));
   summary.runs = data["runs"].size();
   for (const auto& run : data["runs"]) {
     for (const auto& note : run["notes"])

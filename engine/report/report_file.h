@@ -17,12 +17,14 @@ struct ReportSummary {
   std::size_t runs = 0;             // distinct runs
   std::vector<std::string> notes;   // on runs, one line each
   std::vector<std::string> groups;  // titles of the sets of comparable runs
+  std::size_t running = 0;          // runs that have not ended yet
 };
 
 // Writes the page that compares `runs` (folders of `slide train`, or their logs) to `path`, atomically.
 // Throws InputError for invalid runs and where `path` is a folder or a file that is not a report; Error where
-// it cannot be written.
-ReportSummary write_report(const std::vector<std::string>& runs, const std::string& path);
+// it cannot be written. `reload_seconds`: how often the page loads itself again while it is open; 0 = never.
+ReportSummary write_report(const std::vector<std::string>& runs, const std::string& path,
+                           int reload_seconds = 0);
 
 // Throws InputError where `path` is a folder or a file that is not a report: reports replace only reports.
 // `option` names the option to change in the message.

@@ -113,7 +113,7 @@ bool RunFolder::begin(const Config& config, int threads) {
   const bool same = text_of(this->config()) == text;
   if (!same) discard(this->config());
   write_environment(threads, false);
-  for (const std::string& result : {checkpoint(), start(), best_model(), model()}) discard(result);
+  for (const std::string& result : {checkpoint(), start(), best_model(), model(), events()}) discard(result);
   // Not overwritten in place: previous() may share the file. A symbolic link is written through.
   if (!fs::is_symlink(log(), error)) discard(log());
   if (!same) write_file(this->config(), text);
@@ -129,7 +129,7 @@ bool RunFolder::keep_finished() const {
   fs::create_directories(to, error);
   if (error)
     fail_run("{}: cannot be created ({}); remove it, or give another --out", previous(), error.message());
-  const std::string files[] = {environment(), config(), log(), best_model(), model()};
+  const std::string files[] = {environment(), config(), log(), events(), best_model(), model()};
   for (const std::string& file : files) discard(to / fs::path(file).filename());
   for (auto file = std::rbegin(files); file != std::rend(files); ++file) {
     const fs::path copy = to / fs::path(*file).filename();

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
@@ -22,6 +24,28 @@ namespace {
 [[noreturn]] void fail_write(const std::string& path) {
   fail_run("{}: cannot be written ({}); check the folder, its permissions and the space on its disk", path,
            std::strerror(errno));
+}
+
+// "train", "test" or "validation" for events with numbers over the course of a run, else empty.
+std::string_view part_of(const nlohmann::ordered_json& event) {
+  const std::string kind = event.is_object() ? event.value("event", "") : "";
+  return kind == "epoch" ? "train" : kind == "eval" ? "test" : kind == "validation" ? "validation" : "";
+}
+
+// All numbers of an event, also of objects within, under tags such as "train/loss".
+void append_scalars(std::vector<EventFile::Scalar>& scalars, const std::string& tag,
+                    const nlohmann::ordered_json& event) {
+  for (const auto& [key, value] : event.items()) {
+    if (value.is_object()) append_scalars(scalars, tag + '/' + key, value);
+    if (!value.is_number() || key == "epoch" || key == "step" || key == "samples") continue;
+    scalars.emplace_back(tag + '/' + key, value.get<double>());
+  }
+}
+
+void add_event(EventFile& file, const nlohmann::ordered_json& event) {
+  std::vector<EventFile::Scalar> scalars;
+  append_scalars(scalars, std::string(part_of(event)), event);
+  file.add(static_cast<double>(std::time(nullptr)), event.value("samples", std::int64_t{0}), scalars);
 }
 
 }  // namespace
@@ -54,6 +78,17 @@ bool RunLog::is_open(const std::string& path) {
   const bool locked = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   close(file);
   return locked;
+}
+
+void RunLog::also_write_events(const std::string& path) {
+  std::vector<nlohmann::ordered_json> past;
+  std::ifstream log(path_, std::ios::binary);
+  for (std::string line; std::getline(log, line);) {
+    nlohmann::ordered_json event = nlohmann::ordered_json::parse(line, nullptr, false);
+    if (!part_of(event).empty()) past.push_back(std::move(event));
+  }
+  events_.emplace(path, past.size());
+  for (std::size_t i = events_->kept(); i < past.size(); ++i) add_event(*events_, past[i]);
 }
 
 std::uint64_t RunLog::sync() {
@@ -182,6 +217,7 @@ void RunLog::append(const nlohmann::ordered_json& event) {
       event.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
   if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size()) fail_write(path_);
   if (std::fflush(file_.get()) != 0) fail_write(path_);
+  if (events_ && !part_of(event).empty()) add_event(*events_, event);
 }
 
 nlohmann::ordered_json eval_measures(const Metrics& metrics, std::vector<std::uint32_t> ks) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/run/event_file.h"
 #include "engine/training/memory_plan.h"
 #include "engine/training/trainer.h"
 
@@ -41,6 +42,11 @@ class RunLog {
 
   // Whether some process has the log at `path` open; false where the file system cannot tell.
   static bool is_open(const std::string& path);
+
+  // From now on also writes the numbers of epochs and evaluations to an event file for TensorBoard at `path`,
+  // whose events are made to be those of the log so far: later ones are cut off, missing ones added. The step
+  // of an event is the number of samples seen.
+  void also_write_events(const std::string& path);
 
   // Flushes to disk; returns the file size in bytes.
   std::uint64_t sync();
@@ -75,6 +81,7 @@ class RunLog {
   std::string path_;
   std::vector<std::uint32_t> ks_;
   std::unique_ptr<std::FILE, Closer> file_;
+  std::optional<EventFile> events_;
 };
 
 // Metrics of an evaluation for one line: P@k for every k of `ks`, nDCG and recall at the largest k, PSP at

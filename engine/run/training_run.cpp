@@ -250,7 +250,7 @@ void TrainingRun::begin(Trainer& trainer, const RunData& data, const MemoryPlan&
   if (!saved_) {
     if (leads()) {
       if (folder_.begin(*config_, threads_)) tell(observer.kept, folder_.previous());
-      log_.emplace(folder_.log(), config_->eval.k);
+      open_log();
       log_->write(log_start(trainer, data, plan));
       for (const std::string& warning : data.warnings()) log_->write_warning(warning);
     }
@@ -260,11 +260,20 @@ void TrainingRun::begin(Trainer& trainer, const RunData& data, const MemoryPlan&
     if (leads()) {
       folder_.tidy();
       folder_.write_environment(threads_, false);
-      log_.emplace(folder_.log(), config_->eval.k, saved_->record().log_bytes);
+      open_log(saved_->record().log_bytes);
     }
     saved_.reset();
   }
   if (cluster_ != nullptr) cluster_->barrier();
+}
+
+// kept: bytes of a log to continue.
+void TrainingRun::open_log(std::optional<std::uint64_t> kept) {
+  if (kept)
+    log_.emplace(folder_.log(), config_->eval.k, *kept);
+  else
+    log_.emplace(folder_.log(), config_->eval.k);
+  if (config_->train.tensorboard) log_->also_write_events(folder_.events());
 }
 
 RunStart TrainingRun::log_start(const Trainer& trainer, const RunData& data, const MemoryPlan& plan) const {

@@ -103,6 +103,7 @@ class TrainingRun {
   ModelParts parts_of(const Trainer& trainer, const RunData& data) const;
   void check_data(const RunData& data);
   void begin(Trainer& trainer, const RunData& data, const MemoryPlan& plan, const RunObserver& observer);
+  void open_log(std::optional<std::uint64_t> kept = std::nullopt);
   RunStart log_start(const Trainer& trainer, const RunData& data, const MemoryPlan& plan) const;
   bool follow(Trainer& trainer, const RunData& data, const RunObserver& observer);
   void save_checkpoint(const Trainer& trainer, const RunData& data);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <slide/slide.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -186,6 +187,39 @@ TEST(ApiView, RelatedLabelsAndFeaturesComeInOrder) {
   const auto strongest = model.strongest_features(4, 2);
   ASSERT_EQ(strongest.size(), 2U);
   EXPECT_EQ(strongest[0].id, 4U);
+}
+
+// Without hidden layers, kNN and crosses the logit is linear in the features: leaving out one changes it by
+// its part.
+TEST(ApiView, AFeaturesPartIsWhatTheLogitLosesWithoutIt) {
+  const Model model = train(Config::from_toml(R"(
+train = {epochs = 2, batch_size = 32, block_size = 16}
+data = {crosses = 0, normalize = false}
+neighbours = {share = 0}
+layer = [{kind = "sampled", uniform = 4}]
+)"),
+                            tiny_samples().data());
+  Samples whole, without;
+  whole.features = without.features = 12;
+  whole.labels = without.labels = 9;
+  whole.add({2, 4, 7}, {1.0F, 0.5F, 2.0F}, {0});
+  without.add({2, 7}, {1.0F, 2.0F}, {0});
+  const std::uint32_t label = 4;
+  const auto logit = [&](const Samples& samples) {
+    const Predictions all = Predictor(model, {.k = 9, .scores = Scores::kLogit}).predict(samples.data());
+    const auto at = std::find(all.labels.begin(), all.labels.end(), label) - all.labels.begin();
+    return double(all.scores[static_cast<std::size_t>(at)]);
+  };
+  const auto parts = model.explain(whole.data(), {label, kNoLabel}, 10);
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_TRUE(parts[1].empty());
+  const auto part =
+      std::find_if(parts[0].begin(), parts[0].end(), [](const Related& one) { return one.id == 4; });
+  ASSERT_NE(part, parts[0].end());
+  EXPECT_NEAR(part->score, logit(whole) - logit(without), 1e-4);
+  EXPECT_THROW(model.explain(whole.data(), {9}, 1), InputError);
+  whole.add({1}, {1.0F}, {0});
+  EXPECT_THROW(model.explain(whole.data(), {1, 2, 3}, 1), InputError);
 }
 
 TEST(ApiView, WhatIsNotThereIsRefused) {

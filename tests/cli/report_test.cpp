@@ -47,6 +47,44 @@ TEST_F(ReportTest, WritesOnePageAboutSeveralRuns) {
   EXPECT_TRUE(fs::exists(slide_.path("report.html")));
 }
 
+TEST_F(ReportTest, WatchesRunsUntilTheyEnd) {
+  const Outcome over = slide_.run({"report", "one", "--watch", "-o", "over.html"});
+  ASSERT_EQ(over.code, 0) << over.err;
+  EXPECT_EQ(over.out, "wrote over.html about 1 run; open it in a browser\n");
+  EXPECT_EQ(read_file(slide_.path("over.html")).find("\"live\":"), std::string::npos);
+  // $1: how the watching or the run ends. The page was live until then, and is not after.
+  write_file(slide_.path("watch.sh"), R"(
+rm -rf going
+until_it() { for _ in $(seq 1200); do "$@" && return; sleep 0.05; done; echo "not: $*" >&2; kill -9 $train $watch; exit 99; }
+is_live() { grep -s '"live":5' live.html > /dev/null; }
+'$SLIDE' train small.toml --set data.train=data/train.txt train.epochs=1000000 --quiet --out going & train=$!
+until_it [ -s going/metrics.jsonl ]
+'$SLIDE' report going one --watch -o live.html > watch.out & watch=$!
+until_it is_live
+eval "kill $1"
+wait $watch; code=$?
+kill -9 $train 2> kill.err
+wait
+exit $code
+)");
+  for (const std::string end : {"-TERM $watch", "-9 $train"}) {
+    fs::remove(slide_.path("live.html"));
+    const int status = std::system(("cd '" + slide_.folder().string() +
+                                    "' && sed -i 's|$SLIDE|" SLIDE_BINARY "|' watch.sh && bash watch.sh '" +
+                                    end + "' 2> watch.err")
+                                       .c_str());
+    EXPECT_EQ(exit_code(status), 0) << end << read_file(slide_.path("watch.err"));
+    EXPECT_EQ(read_file(slide_.path("live.html")).find("\"live\":"), std::string::npos) << end;
+    EXPECT_EQ(
+        read_file(slide_.path("watch.out")),
+        "live.html is written every 5 s while the run goes on; Ctrl-C ends that\n"
+        "going: The run " +
+            std::string(end == "-9 $train" ? "was interrupted; 'slide train --resume' goes on with it.\n"
+                                           : "goes on; make the report again to see more of it.\n") +
+            "wrote live.html about 2 runs; open it in a browser\n");
+  }
+}
+
 TEST_F(ReportTest, RunsOfOtherDataAreToldApart) {
   ASSERT_EQ(slide_
                 .run({"generate", "--samples", "80", "--features", "40", "--labels", "20", "--seed", "9",

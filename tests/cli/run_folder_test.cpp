@@ -54,6 +54,19 @@ TEST_F(RunFolderTest, AFinishedRunIsKeptAndItIsSaid) {
   EXPECT_TRUE(file("out/previous/model.slide") == third);
 }
 
+TEST_F(RunFolderTest, EventsForTensorBoardBelongToTheirRun) {
+  const std::string events = "out/events.out.tfevents.slide";
+  std::vector<std::string> told = arguments("out", "1");
+  told.insert(told.end(), {"--set", "train.tensorboard=true"});
+  ASSERT_EQ(slide_.run(told).code, 0);
+  const std::string first = file(events);
+  EXPECT_NE(first.find("brain.Event:2"), std::string::npos);
+  EXPECT_NE(first.find("train/loss"), std::string::npos);
+  ASSERT_EQ(slide_.run(arguments("out", "2")).code, 0);  // without
+  EXPECT_FALSE(fs::exists(slide_.path(events)));
+  EXPECT_TRUE(file("out/previous/events.out.tfevents.slide") == first);
+}
+
 // A run that cannot be kept is not removed.
 TEST_F(RunFolderTest, WhereItCannotBeKeptNothingIsTrained) {
   ASSERT_EQ(slide_.run(arguments("out", "1")).code, 0);

@@ -81,6 +81,8 @@ TEST_F(ShellTest, ConfigExplainsKeys) {
   const Outcome unknown = slide_.run({"config", "train.epoch"});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_EQ(unknown.err, "slide: there is no key 'train.epoch'; did you mean 'train.epochs'?\n");
+  EXPECT_NE(slide_.run({"config", "layer.0.units"}).err.find("'slide config layer' explains those"),
+            std::string::npos);
   EXPECT_EQ(slide_.run({"config"}).code, 2);
   EXPECT_EQ(slide_.run({"config", "train", "--doc"}).code, 2);
 }
@@ -119,7 +121,7 @@ TEST_F(ShellTest, ZshCompletesCommandsAndTheirOptions) {
   ASSERT_EQ(script.code, 0) << script.err;
   EXPECT_TRUE(script.out.starts_with("#compdef slide\n"));
   for (const char* part :
-       {"      'inspect:Tell what a model, a configuration or data are\\: layers, memory, labels'\n",
+       {"      'inspect:Show a model, a configuration or data\\: layers, memory, labels'\n",
         "    train)\n      _arguments", "        '--resume[Go on with the stopped run", "]:DIR:_files' \\\n",
         "        '*--set[Overrides one key",
         "default\\: the model'\\''s]:auto|full|lsh:(auto full lsh)' \\\n",

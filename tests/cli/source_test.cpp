@@ -154,6 +154,7 @@ TEST_F(SourceTest, WhatIsMisspeltIsGuessed) {
   fails({"help", "tets"}, "did you mean 'test'?");
   fails({"train", "data/train.txt", "--epoch", "3"}, "has no option --epoch; did you mean '--epochs'?");
   fails({"test", "out", "data/test.txt", "more"}, "'more' is one argument too many; it takes MODEL DATA");
+  fails({"evaluate", "scores.txt"}, "evaluate takes at least 2 arguments, SCORES... DATA; there is 1; see");
   fails({"train", "data/train.txt", "more"}, "several files as a pattern in quotes ('part*.txt')");
 }
 

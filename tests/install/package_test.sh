@@ -49,13 +49,34 @@ answers = model.predict(["Trees in a forest", "A cello"], k=1)
 print(slide.__version__, " ".join(str(row[0]) for row in answers))
 PYTHON
   version=$("$build/slide" --version | sed 's/slide \([^ ]*\) .*/\1/')
-  answers=$(inside "$root" python3 /try.py)
+  answers=$(inside "$root" python3 /try.py 2> "$work/$kind-python.log") ||
+    { tail -n 5 "$work/$kind-python.log"; fail "Python fails"; }
   [ "$answers" = "$version nature music" ] || fail "Python predicts something else: $answers"
 }
 
 # Nothing in a package names the folders it was made in.
 check_clean() {  # folder
   if grep -rlF -e "$sources" -e "$build" -e "$work" "$1"; then fail "these files name folders of the build"; fi
+}
+
+# No file needs more than glibc 2.31, that of Debian 11 and Ubuntu 20.04.
+check_glibc() {  # file...
+  local newest
+  newest=$(objdump -T "$@" | sed -n 's/.*[( ]GLIBC_\(2\.[0-9]*\).*/\1/p' | sort -V | tail -n 1)
+  [ "$(printf '%s\n' "${newest:-2.0}" 2.31 | sort -V | tail -n 1)" = 2.31 ] || fail "a file needs glibc $newest"
+  if objdump -T "$@" | grep -E 'GLIBCXX|CXXABI'; then fail "a file needs the system's libstdc++"; fi
+}
+
+# What has no older version is refused, and the file stays.
+check_lowering() {
+  local library=$work/$kind-lowered.so
+  cp "$(realpath "$unpacked"/slide.libs/libgomp*)" "$library"
+  if python3 "$sources/scripts/older_glibc.py" --newest 2.10 "$library" 2> "$work/$kind-lowered"; then
+    fail "older_glibc.py finds a memcpy before 2.14 that copies as that one"
+  fi
+  grep 'needs .*memcpy@GLIBC_2.14.*, which has no version up to 2.10' "$work/$kind-lowered" > /dev/null ||
+    { cat "$work/$kind-lowered"; fail "older_glibc.py says something else"; }
+  cmp "$library" "$unpacked"/slide.libs/libgomp*
 }
 
 # --- The packages
@@ -97,6 +118,7 @@ test_tar() {
   check_clean "$root/$name"
   write_data "$root"
   [ -z "$(find "$root" -name '*.so*')" ] || fail "there are shared libraries in the archive"
+  if readelf -d "$root/$name/bin/slide" | grep NEEDED; then fail "the program needs a C library"; fi
   try_program "/$name/bin/slide" "/$name/share/doc/slide/configs/default.toml"
   # As it is without /proc, too.
   chroot "$root" "/$name/bin/slide" predict /first/model.slide /asked.txt --k 1 | cmp - "$work/$kind-answers"
@@ -117,14 +139,18 @@ test_wheel() {
   mkdir -p "$unpacked"
   (cd "$unpacked" && python3 -m zipfile -e "$file" .)
   check_clean "$unpacked"
+  check_glibc "$unpacked"/slide/_slide*.so "$unpacked"/slide.libs/*
+  check_lowering
   bare_root
   cp "$file" "$root/"
   write_data "$root"
-  apt_in_root --no-install-recommends python3-pip python3-sklearn ||
+  apt_in_root --no-install-recommends python3-pip python3-numpy python3-scipy ||
     { cat "$work/$kind-apt.log"; fail "there are no Python packages"; }
   inside "$root" python3 -m pip install --quiet --no-index --break-system-packages "/$(basename "$file")" \
     > "$work/$kind-pip.log" 2>&1 ||
     { cat "$work/$kind-pip.log"; fail "pip does not install $file"; }
+  try_python
+  apt_in_root --no-install-recommends python3-sklearn || { cat "$work/$kind-apt.log"; fail "there is no scikit-learn"; }
   try_python
 }
 

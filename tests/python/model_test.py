@@ -97,6 +97,40 @@ def test_vectors_and_what_is_related(samples, few):
         model.hidden_vectors(np.ones((1, 121)))
 
 
+def test_explanations_rank_the_features_of_a_sample(samples, few):
+    x, y = samples
+    model = slide.Classifier(**few).fit(x, y).model_
+    labels, scores = model.predict(x[:6], 3)
+    found = model.explain(x[:6], 3, features=1000)
+    assert [[reason.label for reason in one] for one in found] == labels.tolist()
+    for row, one in enumerate(found):
+        assert np.float32(one[0].score) == scores[row, 0]
+        assert one[0].features[0][0] == row % 40 and all(part > 0 for _, part in one[0].features)
+        assert {feature for feature, _ in one[0].features} <= set(x[row].indices)
+        assert (np.diff([part for _, part in one[0].features]) <= 0).all()
+    with pytest.raises(slide.InputError, match="features"):
+        model.explain(x[:1], features=0)
+    assert model.explain([]) == [] and len(model.explain(x[:1], 1, features=2)[0][0].features) <= 2
+
+
+def test_of_a_text_words_speak_for_its_label(text_model):
+    model = slide.load(text_model)
+    told = model.explain("the cello", 1)
+    assert told[0].label == "music" and "cello" in [name for name, _ in told[0].features]
+    assert model.explain(["the cello"], 1) == [told] and "music: 0." in repr(told)
+    assert "<table>" in told._repr_html_() and "cello</span>" in told._repr_html_()
+    assert isinstance(model.explain("the cello", 1, names=False)[0].label, int)
+    assert "music" in model._repr_html_() or "trained on" in model._repr_html_()
+
+
+def test_an_evaluation_is_a_table_in_a_notebook(samples, few):
+    x, y = samples
+    measures = slide.Classifier(**few).fit(x, y).model_.evaluate(x, y, [1, 10])
+    page = measures._repr_html_()
+    assert page.count("<tr>") == 6 and "<th>at 1</th><th>at 10</th>" in page and f"{measures['ndcg_at_10']:.4f}" in page
+    assert "precision head" in slide.evaluate(y, y.toarray(), Y_train=y)._repr_html_()
+
+
 def test_features_of_text_have_names(text_model):
     model = slide.Model.load(text_model)
     features, _ = model.strongest_features("music", 5)

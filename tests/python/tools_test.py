@@ -165,6 +165,8 @@ def test_a_report_compares_runs(program, samples, tmp_path):
                 "--out", tmp_path / name)
     made = slide.report([tmp_path / "a", tmp_path / "b"], tmp_path / "page.html")
     assert made.runs == 2 and made.groups and "<html" in (tmp_path / "page.html").read_text()
+    assert made._repr_html_().startswith("<iframe srcdoc=") and "&lt;html" in made._repr_html_()
+    assert "gone.html" in made._replace(path=str(tmp_path / "gone.html"))._repr_html_()
     assert slide.report(tmp_path / "a", tmp_path / "page.html").runs == 1
     with pytest.raises(slide.InputError):
         slide.report(tmp_path / "missing", tmp_path / "page.html")

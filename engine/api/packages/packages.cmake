@@ -32,6 +32,20 @@ if(slide_static_z AND slide_static_zstd AND slide_static_utf8proc)
   endif()
   target_link_options(slide_static PRIVATE ${kind} ${OpenMP_CXX_FLAGS})
   set_target_properties(slide_static PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+
+  # The Python module of the wheel holds all libraries but OpenMP's, whose archive fits programs alone.
+  if(TARGET slide_python)
+    add_library(slide_wheel MODULE EXCLUDE_FROM_ALL $<TARGET_OBJECTS:slide_python> ${packages_folder}/wheel_symbols.cpp)
+    get_target_property(suffix slide_python SUFFIX)
+    set_target_properties(slide_wheel PROPERTIES PREFIX "" OUTPUT_NAME _slide SUFFIX ${suffix}
+                          LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python/wheel
+                          LINK_DEPENDS ${packages_folder}/wheel.map)
+    add_dependencies(slide_wheel slide_library)
+    target_link_libraries(slide_wheel PRIVATE slide_options $<TARGET_FILE:slide_library> ${slide_static_fmt}
+                          ${slide_static_utf8proc} ${slide_static_zstd} ${slide_static_z} ${CMAKE_DL_LIBS})
+    target_link_options(slide_wheel PRIVATE ${OpenMP_CXX_FLAGS} -static-libstdc++ -shared-libgcc
+                        -Wl,--version-script=${packages_folder}/wheel.map)
+  endif()
 endif()
 
 set(CPACK_GENERATOR DEB)

@@ -1,7 +1,7 @@
 """Networks with very many outputs, trained and used on the CPU.
 
 ``Classifier`` is an estimator for scikit-learn: it trains on arrays and sparse matrices, and predicts the best
-labels of each sample. ``Model`` uses a model file. ``read`` and ``write`` turn data files into
+labels of each sample. ``load`` opens a trained model as a ``Model``. ``read`` and ``write`` turn data files into
 matrices and back, ``evaluate`` measures any scores, ``tune`` searches for a configuration, ``report`` compares runs.
 ``Error`` and ``InputError`` are what the engine raises, each with one line that says what is wrong.
 """
@@ -15,18 +15,19 @@ from ._slide import Error, InputError, __version__
 if TYPE_CHECKING:
     from .classifier import Classifier
     from .files import read, write
-    from .model import Model
+    from .model import Model, load
     from .tools import evaluate, report, tune
 
 __all__ = [
-    "Classifier", "Error", "InputError", "Model", "__version__", "evaluate", "read", "report", "tune", "write"
+    "Classifier", "Error", "InputError", "Model", "__version__", "evaluate", "load", "read", "report", "tune", "write"
 ]
 
-# Loaded when they are first asked for: the one needs scikit-learn, which takes a second to import, all NumPy.
+# Loaded when they are first asked for: the one takes scikit-learn, where it is, which needs a second to import, all NumPy.
 _HOMES = {
     "Classifier": ".classifier",
     "Model": ".model",
     "evaluate": ".tools",
+    "load": ".model",
     "read": ".files",
     "report": ".tools",
     "tune": ".tools",

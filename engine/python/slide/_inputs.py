@@ -137,14 +137,14 @@ def csr_of(x: Any) -> Any:
         return x if x.dtype == np.float32 else x.astype(np.float32)
     if are_texts(x):
         raise InputError("X holds texts, and features are wanted: a matrix with a row a sample")
-    from sklearn.utils import check_array
+    from ._sklearn import check_array
 
     return sparse.csr_matrix(check_array(x, dtype=np.float32, ensure_min_samples=0, estimator="Classifier"))
 
 
 def array_of(x: Any) -> np.ndarray:
     """Features as a dense array of float32 without gaps: the same object where it is one."""
-    from sklearn.utils import check_array
+    from ._sklearn import check_array
 
     x = _plain_frame(x)
     x = csr_of(x).toarray() if is_sparse(x) else x
@@ -284,7 +284,7 @@ def _of_matrix(y: np.ndarray) -> Targets:
 
 
 def _of_single(y: np.ndarray, known: Optional[np.ndarray], unseen: bool = False) -> Targets:
-    from sklearn.utils.multiclass import check_classification_targets
+    from ._sklearn import check_classification_targets
 
     check_classification_targets(y)
     if known is None:
@@ -354,8 +354,7 @@ def targets_of(y: Any, known: Optional[np.ndarray] = None, unseen: bool = False)
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] != 1:
         return _of_matrix(array)
-    from sklearn.utils import column_or_1d
-    from sklearn.utils.validation import assert_all_finite
+    from ._sklearn import assert_all_finite, column_or_1d
 
     array = column_or_1d(array, warn=True)
     if array.dtype.kind == "f":

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Optional
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from . import _slide
 from ._inputs import (
@@ -23,6 +22,7 @@ from ._inputs import (
     whole,
 )
 from ._parameters import cut_of, tell_once
+from ._sklearn import check_is_fitted
 from ._slide import InputError
 from .model import Model
 

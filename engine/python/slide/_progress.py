@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Callable, Optional
 
 Report = dict[str, Any]
@@ -21,6 +22,7 @@ class Course:
         self.history = history
         self._on_step, self._on_epoch = on_step, on_epoch
         self._bar = self._make_bar() if verbose else None
+        self._lines = verbose and self._bar is None  # without tqdm
 
     @staticmethod
     def _make_bar() -> Any:
@@ -48,6 +50,8 @@ class Course:
     def epoch(self, report: Report) -> None:
         for name in ("epoch", "step", "loss", "train_seconds", "samples_per_second"):
             self.history[name].append(report[name])
+        if self._lines:
+            print(f"epoch {report['epoch']}  loss {report['loss']:.4g}  {report['train_seconds']:.2f} s", file=sys.stderr)
         if self._on_epoch is not None:
             self._on_epoch(report)
 

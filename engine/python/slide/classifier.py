@@ -8,8 +8,6 @@ import tempfile
 from typing import Any, Callable, Optional
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted
 
 from . import _slide
 from ._inputs import (
@@ -35,6 +33,7 @@ from ._keys import config_of, is_key, value_in
 from ._parameters import BEST_F1, CALLED_HERE, class_weights_of, cut_of, with_known_names
 from ._predictions import Predictions
 from ._progress import Course, Report, figure_of, new_history
+from ._sklearn import BaseEstimator, ClassifierMixin, check_is_fitted, clone
 from ._slide import InputError
 from .model import Model
 
@@ -63,7 +62,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
     config: a TOML file to begin with instead of the defaults.
     validation: share of the samples that is held out. After each epoch the network is measured on them, the best
         one is kept, and training ends after ``train__patience`` epochs without a better one (3 unless set).
-    verbose: show a bar while training, where tqdm is installed.
+    verbose: show a bar while training, without tqdm a line an epoch on standard error.
     on_step, on_epoch: called with a dict after each step (``epoch``, ``step``, ``total_steps``, ``samples``,
         ``loss``, ``seconds``) and each epoch (``epoch``, ``step``, ``loss``, ``train_seconds``,
         ``samples_per_second``). An on_step that returns False ends training, and the model stays as it is then.

@@ -30,6 +30,7 @@ from ._inputs import (
     whole,
 )
 from ._keys import value_in
+from ._shown import Explanation, Measures, Reason, table_of
 
 MOST_K = 10000  # where there are fewer labels
 NO_LABEL = 0xFFFFFFFF  # the engine's id where there are less than k labels
@@ -45,6 +46,11 @@ def _id_of(value: Any, what: str) -> int:
     if not 0 <= number < NO_LABEL:
         raise _slide.InputError(f"there is no {what} {number}; they count from 0")
     return number
+
+
+def load(path: "str | os.PathLike[str]") -> "Model":
+    """A trained model: a file, or the folder of a run. The same as ``Model.load``."""
+    return Model.load(path)
 
 
 def _unpickle(content: bytes) -> "Model":
@@ -234,7 +240,7 @@ class Model:
             ids[low], scores[low] = -1, 0
         return ids, scores
 
-    def evaluate(self, X: Any, Y: Any, k: "int | Sequence[int]" = (), *, threads: int = 0) -> dict[str, float]:
+    def evaluate(self, X: Any, Y: Any, k: "int | Sequence[int]" = (), *, threads: int = 0) -> Measures:
         """Precision, nDCG, propensity-scored precision and recall at the ranks `k`, as ``slide test`` prints them.
 
         X: as in ``predict``. Y: labels of the samples as a CSR matrix [n, labels], an array of 0 and 1, lists of numbers of
@@ -242,7 +248,8 @@ class Model:
         know count as missed. Without `k` the ranks are ``eval.k`` of the model. Returns means over all samples,
         ``{"p_at_1": ...}``.
         """
-        return _slide.evaluate(self._engine, self._data(X, self._targets(Y)), ranks_of(k), whole(threads, "threads"))
+        data = self._data(X, self._targets(Y))
+        return Measures(_slide.evaluate(self._engine, data, ranks_of(k), whole(threads, "threads")))
 
     def _targets(self, y: Any) -> Targets:
         if self.is_text and isinstance(first_label(y), str):
@@ -310,6 +317,41 @@ class Model:
         such label, or the model has hidden layers but no wide path (``layer.-1.wide``).
         """
         return self._engine.strongest_features(self._label(label), whole(count, "count"))
+
+    def explain(
+        self, X: Any, k: int = 3, *, features: int = 10, inference: str = "configured", names: Optional[bool] = None
+    ) -> "Explanation | list[Explanation]":
+        """Why samples have their best labels: the features that raise the logit of each most.
+
+        X: as in ``predict``, or one text. k: labels a sample. features: at most so many for a label. names: as in
+        ``predict``. Returns for each sample an ``Explanation``, a list with a ``Reason`` for each label: ``label``, ``score`` (a
+        probability) and ``features``, [(name, or without names column; part of the logit), ...], all above 0, largest
+        first; of one text its Explanation alone.
+
+        A part is the gradient times the input. With ReLU, the default, the parts of all features and of the biases add up
+        to the logit, votes of similar samples aside. Raises what ``predict`` raises.
+        """
+        one = isinstance(X, str)
+        if isinstance(X, (list, tuple)) and len(X) == 0:
+            return []
+        data = self._data([X] if one else X)
+        k, features = whole(k, "k", 1, max(MOST_K, self.labels)), whole(features, "features", 1)
+        ids, scores = self._predict(data, min(k, self.labels), inference=inference)
+        parts = self._engine.explain(data, np.where(ids < 0, NO_LABEL, ids).ravel().tolist(), features)
+        labels = self._names_of(ids) if self.is_text and names is not False else ids
+        named = self.is_text and names is not False
+        explanations = [
+            Explanation(
+                Reason(label if named else int(label), float(score), [(self._name_of(at, named), part) for at, part in told_of])
+                for number, label, score, told_of in zip(ids[row], labels[row], scores[row], parts[row * ids.shape[1] :])
+                if number >= 0
+            )
+            for row in range(len(ids))
+        ]
+        return explanations[0] if one else explanations
+
+    def _name_of(self, feature: int, named: bool) -> "str | int":
+        return self._engine.feature_name(feature) if named else feature
 
     def feature_name(self, feature: int) -> str:
         """The word or n-gram that a feature is. Raises InputError unless the model was trained on text."""
@@ -392,11 +434,8 @@ class Model:
         return f"<slide.Model: {self.features} features, {self.labels} labels, {self.steps} steps>"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th><td>{escape(value)}</td></tr>"
-            for name, value in self._facts().items()
-        )
+        rows = [[escape(name), escape(value)] for name, value in self._facts().items()]
         return (
-            f"<table><caption>slide.Model</caption>{rows}</table>"
-            f"<details><summary>configuration</summary><pre>{escape(self.config)}</pre></details>"
+            table_of("slide.Model", [], rows)
+            + f"<details><summary>configuration</summary><pre>{escape(self.config)}</pre></details>"
         )

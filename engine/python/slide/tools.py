@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional, Sequence
 
 import numpy as np
@@ -25,6 +26,7 @@ from ._inputs import (
     whole,
 )
 from ._keys import config_of, overrides_of
+from ._shown import Measures, table_of
 
 if TYPE_CHECKING:
     from .classifier import Classifier
@@ -49,7 +51,7 @@ def evaluate(
     *,
     Y_train: Any = None,
     propensity: tuple[float, float] = (0.55, 1.5),
-) -> dict[str, float]:
+) -> Measures:
     """Metrics of scores of any origin.
 
     Y_true: labels of n samples, as a sparse matrix or an array of 0 and 1 [n, labels], lists of numbers, or one number a
@@ -67,7 +69,8 @@ def evaluate(
     Raises InputError for matrices at fault.
     """
     train = None if Y_train is None else numbered(Y_train).rows
-    return _slide.evaluate_scores(_scores(scores), numbered(Y_true).rows, ranks_of(k), train, *map(float, propensity))
+    ranks, constants = ranks_of(k), map(float, propensity)
+    return Measures(_slide.evaluate_scores(_scores(scores), numbered(Y_true).rows, ranks, train, *constants))
 
 
 # ---- search ----
@@ -182,6 +185,15 @@ class Report(NamedTuple):
     runs: int
     notes: list[str]
     groups: list[str]
+
+    def _repr_html_(self) -> str:
+        """The page itself, in a frame of its own; where it is gone, what it was."""
+        try:
+            with open(self.path, encoding="utf-8") as file:
+                page = file.read()
+        except OSError:
+            return table_of("slide.report", [], [["page", escape(self.path)], ["runs", str(self.runs)]])
+        return f'<iframe srcdoc="{escape(page)}" style="width:100%;height:700px;border:1px solid #ccc"></iframe>'
 
 
 def report(

@@ -72,6 +72,12 @@ class SLIDE_API Model {
   // the model has neither hidden layer nor linear term. Throws InputError where the label does not exist, or
   // the model has hidden layers but no linear term.
   std::vector<Related> strongest_features(std::uint32_t label, std::size_t count) const;
+  // The `count` features of a sample that raise the logit of a label most, with their parts of it, all above
+  // 0, best first: gradient times input. `labels`: [samples x k], as in Predictions. Returns samples * k
+  // lists, empty for kNoLabel. Throws InputError for other labels that do not exist or `labels` of another
+  // size. O(labels.size() * (features of a sample * hidden units)).
+  std::vector<std::vector<Related>> explain(const Data& data, const std::vector<std::uint32_t>& labels,
+                                            std::size_t count) const;
 
   // Size of a label vector (its output-layer weights) and of a sample's hidden vector (the input of the
   // output layer).
