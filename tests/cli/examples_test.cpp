@@ -60,11 +60,11 @@ class ExamplesTest : public CliTest {
               0)
         << file("line.out");
   }
-  // A search of a second; a server that ends once it listens.
+  // A search of two trials; a server that ends once it listens.
   static std::string shortened(const std::string& example) {
     if (example.starts_with("slide tune"))
       return std::regex_replace(example, std::regex(" --(minutes|trials) [0-9]+"), "") +
-             " --set train.epochs=1 --minutes 0.05 --trials 2";
+             " --set train.epochs=1 --minutes 10 --trials 2";
     if (!example.starts_with("slide serve")) return example;
     const std::string port = std::regex_replace(example, std::regex(" --port [0-9]+"), "") + " --port 0";
     return port +
