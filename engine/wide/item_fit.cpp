@@ -13,8 +13,7 @@
 #include "datasets/rows/split.h"
 #include "engine/base/parallel.h"
 #include "engine/base/rng.h"
-#include "engine/statistics/label_sums.h"
-#include "engine/statistics/samples_of_labels.h"
+#include "engine/wide/item_paths.h"
 
 namespace slide {
 
@@ -27,10 +26,7 @@ constexpr std::size_t kMinItems = 5;              // of a user that is held out
 constexpr std::size_t kTop = 20;
 constexpr double kPenaltyStep = 4;
 constexpr int kPenaltySteps = 2;  // to either side
-struct Powers {
-  double from, to;
-};
-constexpr std::array kPowers = {Powers{0.7, 0.3}, Powers{0.5, 0.5}};
+constexpr std::array kPowers = {PathPowers{0.7, 0.3}, PathPowers{0.5, 0.5}};
 constexpr std::array kShares = {0.1, 0.3, 1.0,
                                 3.0};  // root mean square of scores by paths over the regression's
 // The choices at one penalty: the regression alone, then each share with each of kPowers.
@@ -47,49 +43,6 @@ ItemWeights regression(const Dataset& users, double penalty, int threads) {
   return items <= kMaxRidgeItems ? ridge_of_items(users, penalty, threads)
                                  : ridge_of_cooccurring(users, penalty, kCooccurrence, threads);
 }
-
-// d^-power of each item's users.
-std::vector<float> degree_factors(const LabelSums& of_item, std::size_t items, double power) {
-  std::vector<float> factors(items);
-  for (std::size_t i = 0; i < items; ++i)
-    factors[i] = static_cast<float>(std::pow(std::max(1.0, double(of_item.samples(i).size())), -power));
-  return factors;
-}
-
-// Scores by paths from some items, without their matrix.
-class Paths {
- public:
-  explicit Paths(const Dataset& all) : users_(all), of_item_(users_.rows(), all.label_count(), scale_) {
-    for (std::size_t p = 0; p < kPowers.size(); ++p) {
-      from_[p] = degree_factors(of_item_, all.label_count(), kPowers[p].from);
-      to_[p] = degree_factors(of_item_, all.label_count(), kPowers[p].to);
-    }
-  }
-
-  // `reached` [users], 0 between calls. Overwrites `scores` [items].
-  void score(std::size_t p, std::span<const std::uint32_t> known, std::vector<float>& reached,
-             std::vector<std::uint32_t>& met, std::vector<float>& scores) const {
-    std::ranges::fill(scores, 0.0F);
-    met.clear();
-    for (const std::uint32_t item : known) {
-      for (const std::uint32_t user : of_item_.samples(item)) {
-        if (reached[user] == 0.0F) met.push_back(user);
-        reached[user] += from_[p][item];
-      }
-    }
-    for (const std::uint32_t user : met) {
-      const float weight = std::exchange(reached[user], 0.0F) * users_.weight(user) * users_.weight(user);
-      for (const std::uint32_t item : users_.items(user)) scores[item] += weight;
-    }
-    for (std::size_t i = 0; i < scores.size(); ++i) scores[i] *= to_[p][i];
-  }
-
- private:
-  FeatureScale scale_;
-  RidgeUsers users_;
-  LabelSums of_item_;
-  std::array<std::vector<float>, kPowers.size()> from_, to_;
-};
 
 // Scores by a regression: the weights by the item they come from.
 class Regressed {
@@ -208,7 +161,8 @@ double mean_square(const std::vector<float>& values) {
 // How the choices do on the users held out.
 class FitTrial {
  public:
-  FitTrial(const HeldUsers& held, int threads) : held_(held), threads_(threads), paths_(held.rest) {
+  FitTrial(const HeldUsers& held, int threads)
+      : held_(held), threads_(threads), paths_{Paths(held.rest, kPowers[0]), Paths(held.rest, kPowers[1])} {
     const std::size_t items = held.rest.label_count();
     rooms_.resize(static_cast<std::size_t>(std::max(1, threads)));
     for (FitRoom& room : rooms_) {
@@ -247,7 +201,7 @@ class FitTrial {
       FitRoom& room = rooms_[static_cast<std::size_t>(thread)];
       regressed.score(held_.users[u].known, room.regressed);
       for (std::size_t p = 0; p < kPowers.size(); ++p)
-        paths_.score(p, held_.users[u].known, room.reached, room.met, room.paths[p]);
+        paths_[p].score(held_.users[u].known, room.reached, room.met, room.paths[p]);
       body(u, room);
     });
   }
@@ -283,7 +237,7 @@ class FitTrial {
 
   const HeldUsers& held_;
   int threads_;
-  Paths paths_;
+  std::array<Paths, kPowers.size()> paths_;
   std::vector<FitRoom> rooms_;
 };
 
@@ -344,93 +298,10 @@ ItemFit choose_item_fit(const Dataset& users, double penalty, std::uint64_t seed
   return {at, kShares[(chosen.choice - 1) % kShares.size()] * best.factor[p], kPowers[p].from, kPowers[p].to};
 }
 
-namespace {
-
-// Adds the weights of paths to the regression's.
-class PathWeights {
- public:
-  PathWeights(const Dataset& all, const ItemFit& fit, int threads)
-      : users_(all),
-        of_item_(users_.rows(), all.label_count(), scale_),
-        paths_(fit.paths),
-        from_(degree_factors(of_item_, all.label_count(), fit.from_power)),
-        to_(degree_factors(of_item_, all.label_count(), fit.to_power)),
-        rooms_(static_cast<std::size_t>(std::max(1, threads))) {
-    for (Room& room : rooms_) room.sums.resize(all.label_count());
-  }
-
-  // Safe for one item per thread.
-  void add(std::size_t item, int thread, ItemWeights& weights) {
-    Room& room = rooms_[static_cast<std::size_t>(thread)];
-    sum(item, room);
-    if (weights.dense()) {
-      for (const std::uint32_t i : room.met) weights.row(item)[i] += room.sums[i];
-    } else {
-      add_to(weights.list_of(item), room);
-    }
-    for (const std::uint32_t i : room.met) room.sums[i] = 0.0F;
-  }
-
- private:
-  struct Room {
-    std::vector<float> sums;  // by item, 0 between calls
-    std::vector<std::uint32_t> met;
-  };
-
-  // Weights of paths to `item` from room.met, which lacks the item itself.
-  void sum(std::size_t item, Room& room) const {
-    room.met.clear();
-    for (const std::uint32_t user : of_item_.samples(item)) {
-      const float weight = users_.weight(user) * users_.weight(user);
-      for (const std::uint32_t other : users_.items(user)) {
-        if (room.sums[other] == 0.0F) room.met.push_back(other);
-        room.sums[other] += weight;
-      }
-    }
-    room.sums[item] = 0.0F;
-    std::erase(room.met, item);
-    const auto factor = static_cast<float>(paths_) * to_[item];
-    for (const std::uint32_t i : room.met) room.sums[i] *= factor * from_[i];
-  }
-
-  static void add_to(ItemWeights::List& list, Room& room) {
-    std::vector<std::uint32_t> ids = room.met;
-    keep_strongest(ids, kMaxPaths, room.sums);
-    std::ranges::sort(ids);
-    ItemWeights::List both;
-    both.ids.reserve(ids.size() + list.ids.size());
-    std::ranges::set_union(ids, list.ids, std::back_inserter(both.ids));
-    both.ids.shrink_to_fit();
-    both.weights.reserve(both.ids.size());
-    for (std::size_t a = 0, b = 0; const std::uint32_t i : both.ids) {
-      const bool path = a < ids.size() && ids[a] == i, own = b < list.ids.size() && list.ids[b] == i;
-      both.weights.push_back((path ? room.sums[i] : 0.0F) + (own ? list.weights[b] : 0.0F));
-      a += path ? 1 : 0;
-      b += own ? 1 : 0;
-    }
-    list = std::move(both);
-  }
-
-  FeatureScale scale_;
-  RidgeUsers users_;
-  LabelSums of_item_;
-  double paths_;
-  std::vector<float> from_, to_;
-  std::vector<Room> rooms_;
-};
-
-}  // namespace
-
 ItemWeights item_weights(const Dataset& users, const ItemFit& fit, int threads) {
-  constexpr std::size_t kItems = 16;  // items per task
   ItemWeights weights = regression(users, fit.penalty, threads);
-  if (fit.paths == 0) return weights;
-  PathWeights paths(users, fit, threads);
-  const std::size_t items = weights.items();
-  parallel_for((items + kItems - 1) / kItems, threads, [&](std::size_t task, int thread) {
-    for (std::size_t i = task * kItems; i < std::min(items, (task + 1) * kItems); ++i)
-      paths.add(i, thread, weights);
-  });
+  if (fit.paths != 0)
+    add_paths(users, fit.paths, {fit.from_power, fit.to_power}, kMaxPaths, threads, weights);
   return weights;
 }
 

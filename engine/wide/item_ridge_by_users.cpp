@@ -14,8 +14,8 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kItems = 16;   // items regressed together
-constexpr float kLeastRest = 1e-4F;  // min 1 - c_jj, below which float32 has no digits left
+constexpr std::size_t kItems = 16;  // items regressed together
+constexpr float kMinRest = 1e-4F;   // min 1 - c_jj, below which float32 has no digits left
 
 // Working memory of a thread, for kItems items side by side.
 struct ByUsers {
@@ -71,7 +71,7 @@ ItemWeights::List strongest_of(std::size_t j, std::size_t l, std::size_t most, B
   ItemWeights::List list;
   const float rest = 1.0F - room.items[j * kItems + l];
   for (std::uint32_t i = 0; i < room.column.size(); ++i) {
-    room.column[i] = room.items[i * kItems + l] / std::max(rest, kLeastRest);
+    room.column[i] = room.items[i * kItems + l] / std::max(rest, kMinRest);
     if (room.column[i] != 0.0F && i != j) list.ids.push_back(i);
   }
   keep_strongest(list.ids, most, room.column);

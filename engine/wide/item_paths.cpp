@@ -1,0 +1,108 @@
+#include "engine/wide/item_paths.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "engine/base/parallel.h"
+
+namespace slide {
+
+namespace {
+
+// d^-power of each item's users.
+std::vector<float> degree_factors(const LabelSums& of_item, std::size_t items, double power) {
+  std::vector<float> factors(items);
+  for (std::size_t i = 0; i < items; ++i)
+    factors[i] = static_cast<float>(std::pow(std::max(1.0, double(of_item.samples(i).size())), -power));
+  return factors;
+}
+
+// Working memory of a thread.
+struct PathRoom {
+  std::vector<float> sums;  // by item, 0 between uses
+  std::vector<std::uint32_t> met;
+};
+
+// Adds the `most` largest of the sums to a list.
+void add_strongest(const PathRoom& room, std::size_t most, ItemWeights::List& list) {
+  std::vector<std::uint32_t> ids = room.met;
+  keep_strongest(ids, most, room.sums);
+  std::ranges::sort(ids);
+  ItemWeights::List both;
+  both.ids.reserve(ids.size() + list.ids.size());
+  std::ranges::set_union(ids, list.ids, std::back_inserter(both.ids));
+  both.ids.shrink_to_fit();
+  both.weights.reserve(both.ids.size());
+  for (std::size_t a = 0, b = 0; const std::uint32_t i : both.ids) {
+    const bool path = a < ids.size() && ids[a] == i, own = b < list.ids.size() && list.ids[b] == i;
+    both.weights.push_back((path ? room.sums[i] : 0.0F) + (own ? list.weights[b] : 0.0F));
+    a += path ? 1 : 0;
+    b += own ? 1 : 0;
+  }
+  list = std::move(both);
+}
+
+}  // namespace
+
+Paths::Paths(const Dataset& users, const PathPowers& powers)
+    : users_(users),
+      of_item_(users_.rows(), users.label_count(), scale_),
+      from_(degree_factors(of_item_, users.label_count(), powers.from)),
+      to_(degree_factors(of_item_, users.label_count(), powers.to)) {}
+
+void Paths::score(std::span<const std::uint32_t> known, std::vector<float>& reached,
+                  std::vector<std::uint32_t>& met, std::vector<float>& scores) const {
+  std::ranges::fill(scores, 0.0F);
+  met.clear();
+  for (const std::uint32_t item : known) {
+    for (const std::uint32_t user : of_item_.samples(item)) {
+      if (reached[user] == 0.0F) met.push_back(user);
+      reached[user] += from_[item];
+    }
+  }
+  for (const std::uint32_t user : met) {
+    const float weight = std::exchange(reached[user], 0.0F) * users_.weight(user) * users_.weight(user);
+    for (const std::uint32_t item : users_.items(user)) scores[item] += weight;
+  }
+  for (std::size_t i = 0; i < scores.size(); ++i) scores[i] *= to_[i];
+}
+
+void Paths::sum(std::size_t to, float factor, std::vector<float>& sums,
+                std::vector<std::uint32_t>& met) const {
+  met.clear();
+  for (const std::uint32_t user : of_item_.samples(to)) {
+    const float weight = users_.weight(user) * users_.weight(user);
+    for (const std::uint32_t other : users_.items(user)) {
+      if (sums[other] == 0.0F) met.push_back(other);
+      sums[other] += weight;
+    }
+  }
+  sums[to] = 0.0F;
+  std::erase(met, to);
+  for (const std::uint32_t i : met) sums[i] *= factor * to_[to] * from_[i];
+}
+
+void add_paths(const Dataset& users, double factor, const PathPowers& powers, std::size_t most, int threads,
+               ItemWeights& weights) {
+  constexpr std::size_t kItems = 16;  // items per task
+  const Paths paths(users, powers);
+  const std::size_t items = weights.items();
+  std::vector<PathRoom> rooms(static_cast<std::size_t>(std::max(1, threads)));
+  for (PathRoom& room : rooms) room.sums.resize(items);
+  parallel_for((items + kItems - 1) / kItems, threads, [&](std::size_t task, int thread) {
+    PathRoom& room = rooms[static_cast<std::size_t>(thread)];
+    for (std::size_t j = task * kItems; j < std::min(items, (task + 1) * kItems); ++j) {
+      paths.sum(j, static_cast<float>(factor), room.sums, room.met);
+      if (weights.dense()) {
+        for (const std::uint32_t i : room.met) weights.row(j)[i] += room.sums[i];
+      } else {
+        add_strongest(room, most, weights.list_of(j));
+      }
+      for (const std::uint32_t i : room.met) room.sums[i] = 0.0F;
+    }
+  });
+}
+
+}  // namespace slide
