@@ -14,14 +14,14 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kItems = 16;  // items regressed together
-constexpr float kMinRest = 1e-4F;   // min 1 - c_jj, below which float32 has no digits left
+constexpr std::size_t kTogether = 16;  // items regressed together
+constexpr float kMinRest = 1e-4F;      // min 1 - c_jj, below which float32 has no digits left
 
-// Working memory of a thread, for kItems items side by side.
+// Working memory of a thread, for kTogether items side by side.
 struct ByUsers {
   std::vector<float> sums;    // [users]: K x_j of one item j
-  std::vector<float> users;   // [users x kItems]: K x_j
-  std::vector<float> items;   // [items x kItems]: c_ij = x_i^T K x_j
+  std::vector<float> users;   // [users x kTogether]: K x_j
+  std::vector<float> items;   // [items x kTogether]: c_ij = x_i^T K x_j
   std::vector<float> column;  // [items]: c_ij of one item j
 };
 
@@ -54,24 +54,24 @@ void regress(const LabelSums& of_item, const AlignedArray<float>& inverse, std::
       const float* const row = inverse.data() + user * stride;
       for (std::size_t u = 0; u < users; ++u) room.sums[u] += row[u];
     }
-    for (std::size_t u = 0; u < users; ++u) room.users[u * kItems + l] = room.sums[u];
+    for (std::size_t u = 0; u < users; ++u) room.users[u * kTogether + l] = room.sums[u];
   }
   for (std::size_t i = 0; i < items; ++i) {
-    std::array<float, kItems> sum{};
+    std::array<float, kTogether> sum{};
     for (const std::uint32_t user : of_item.samples(i)) {
-      const float* const one = room.users.data() + user * kItems;
-      for (std::size_t l = 0; l < kItems; ++l) sum[l] += one[l];
+      const float* const one = room.users.data() + user * kTogether;
+      for (std::size_t l = 0; l < kTogether; ++l) sum[l] += one[l];
     }
-    std::ranges::copy(sum, room.items.begin() + static_cast<std::ptrdiff_t>(i * kItems));
+    std::ranges::copy(sum, room.items.begin() + static_cast<std::ptrdiff_t>(i * kTogether));
   }
 }
 
 // The weights of item j, lane l of room.items: -P_ij / P_jj = c_ij / (1 - c_jj).
 ItemWeights::List strongest_of(std::size_t j, std::size_t l, std::size_t most, ByUsers& room) {
   ItemWeights::List list;
-  const float rest = 1.0F - room.items[j * kItems + l];
+  const float rest = 1.0F - room.items[j * kTogether + l];
   for (std::uint32_t i = 0; i < room.column.size(); ++i) {
-    room.column[i] = room.items[i * kItems + l] / std::max(rest, kMinRest);
+    room.column[i] = room.items[i * kTogether + l] / std::max(rest, kMinRest);
     if (room.column[i] != 0.0F && i != j) list.ids.push_back(i);
   }
   keep_strongest(list.ids, most, room.column);
@@ -89,7 +89,7 @@ double bytes_of_ridge_by_users(std::size_t users, std::size_t items, std::size_t
   const double matrix = (stride + BlockInverse::kPivots) * stride * sizeof(float);
   const double lists = all * (sizeof(ItemWeights::List) +
                               std::min(double(most), all) * (sizeof(std::uint32_t) + sizeof(float)));
-  const double room = (stride + all) * (kItems + 1) * sizeof(float) + all * 3 * sizeof(std::uint64_t);
+  const double room = (stride + all) * (kTogether + 1) * sizeof(float) + all * 3 * sizeof(std::uint64_t);
   return matrix + lists + std::max(1, threads) * room;
 }
 
@@ -103,14 +103,14 @@ ItemWeights ridge_by_users(const Dataset& all_users, double penalty, std::size_t
   std::vector<ByUsers> rooms(static_cast<std::size_t>(std::max(1, threads)));
   for (ByUsers& room : rooms) {
     room.sums.resize(count);
-    room.users.resize(count * kItems);
-    room.items.resize(items * kItems);
+    room.users.resize(count * kTogether);
+    room.items.resize(items * kTogether);
     room.column.resize(items);
   }
   std::vector<ItemWeights::List> lists(items);
-  parallel_for((items + kItems - 1) / kItems, threads, [&](std::size_t task, int thread) {
+  parallel_for((items + kTogether - 1) / kTogether, threads, [&](std::size_t task, int thread) {
     ByUsers& room = rooms[static_cast<std::size_t>(thread)];
-    const std::size_t first = task * kItems, these = std::min(kItems, items - first);
+    const std::size_t first = task * kTogether, these = std::min(kTogether, items - first);
     regress(of_item, inverse, stride, first, these, room);
     for (std::size_t l = 0; l < these; ++l) lists[first + l] = strongest_of(first + l, l, most, room);
   });
