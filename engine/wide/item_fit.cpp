@@ -162,7 +162,10 @@ double mean_square(const std::vector<float>& values) {
 class FitTrial {
  public:
   FitTrial(const HeldUsers& held, int threads)
-      : held_(held), threads_(threads), paths_{Paths(held.rest, kPowers[0]), Paths(held.rest, kPowers[1])} {
+      : held_(held),
+        threads_(threads),
+        graph_(held.rest),
+        paths_{Paths(graph_, kPowers[0]), Paths(graph_, kPowers[1])} {
     const std::size_t items = held.rest.label_count();
     rooms_.resize(static_cast<std::size_t>(std::max(1, threads)));
     for (FitRoom& room : rooms_) {
@@ -237,6 +240,7 @@ class FitTrial {
 
   const HeldUsers& held_;
   int threads_;
+  RidgeUsers graph_;
   std::array<Paths, kPowers.size()> paths_;
   std::vector<FitRoom> rooms_;
 };

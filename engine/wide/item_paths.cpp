@@ -6,16 +6,17 @@
 #include <utility>
 
 #include "engine/base/parallel.h"
+#include "engine/statistics/label_sums.h"
 
 namespace slide {
 
 namespace {
 
 // d^-power of each item's users.
-std::vector<float> degree_factors(const LabelSums& of_item, std::size_t items, double power) {
-  std::vector<float> factors(items);
-  for (std::size_t i = 0; i < items; ++i)
-    factors[i] = static_cast<float>(std::pow(std::max(1.0, double(of_item.samples(i).size())), -power));
+std::vector<float> degree_factors(const RidgeUsers& users, double power) {
+  std::vector<float> factors(users.item_count());
+  for (std::size_t i = 0; i < factors.size(); ++i)
+    factors[i] = static_cast<float>(std::pow(std::max(1.0, double(users.users_of(i).size())), -power));
   return factors;
 }
 
@@ -46,18 +47,15 @@ void add_strongest(const PathRoom& room, std::size_t most, ItemWeights::List& li
 
 }  // namespace
 
-Paths::Paths(const Dataset& users, const PathPowers& powers)
-    : users_(users),
-      of_item_(users_.rows(), users.label_count(), scale_),
-      from_(degree_factors(of_item_, users.label_count(), powers.from)),
-      to_(degree_factors(of_item_, users.label_count(), powers.to)) {}
+Paths::Paths(const RidgeUsers& users, const PathPowers& powers)
+    : users_(users), from_(degree_factors(users, powers.from)), to_(degree_factors(users, powers.to)) {}
 
 void Paths::score(std::span<const std::uint32_t> known, std::vector<float>& reached,
                   std::vector<std::uint32_t>& met, std::vector<float>& scores) const {
   std::ranges::fill(scores, 0.0F);
   met.clear();
   for (const std::uint32_t item : known) {
-    for (const std::uint32_t user : of_item_.samples(item)) {
+    for (const std::uint32_t user : users_.users_of(item)) {
       if (reached[user] == 0.0F) met.push_back(user);
       reached[user] += from_[item];
     }
@@ -72,13 +70,8 @@ void Paths::score(std::span<const std::uint32_t> known, std::vector<float>& reac
 void Paths::sum(std::size_t to, float factor, std::vector<float>& sums,
                 std::vector<std::uint32_t>& met) const {
   met.clear();
-  for (const std::uint32_t user : of_item_.samples(to)) {
-    const float weight = users_.weight(user) * users_.weight(user);
-    for (const std::uint32_t other : users_.items(user)) {
-      if (sums[other] == 0.0F) met.push_back(other);
-      sums[other] += weight;
-    }
-  }
+  add_common(
+      users_, to, [&](std::uint32_t user) { return users_.weight(user) * users_.weight(user); }, sums, met);
   sums[to] = 0.0F;
   std::erase(met, to);
   for (const std::uint32_t i : met) sums[i] *= factor * to_[to] * from_[i];
@@ -87,7 +80,8 @@ void Paths::sum(std::size_t to, float factor, std::vector<float>& sums,
 void add_paths(const Dataset& users, double factor, const PathPowers& powers, std::size_t most, int threads,
                ItemWeights& weights) {
   constexpr std::size_t kItems = 16;  // items per task
-  const Paths paths(users, powers);
+  const RidgeUsers all(users);
+  const Paths paths(all, powers);
   const std::size_t items = weights.items();
   std::vector<PathRoom> rooms(static_cast<std::size_t>(std::max(1, threads)));
   for (PathRoom& room : rooms) room.sums.resize(items);

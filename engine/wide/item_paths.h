@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "datasets/rows/dataset.h"
-#include "engine/statistics/label_sums.h"
 #include "engine/wide/item_ridge.h"
 
 namespace slide {
@@ -20,10 +19,8 @@ struct PathPowers {
 // Scores of all items by paths from some. Immutable: safe from any thread.
 class Paths {
  public:
-  // `users`: one row per user, with the items as labels; must outlive it.
-  Paths(const Dataset& users, const PathPowers& powers);
-  Paths(const Paths&) = delete;
-  Paths& operator=(const Paths&) = delete;
+  // `users` must outlive it.
+  Paths(const RidgeUsers& users, const PathPowers& powers);
 
   // Overwrites `scores` [items]. `reached` [users]: 0 between calls; `met`: scratch. O(users of the known
   // items and their items).
@@ -34,9 +31,7 @@ class Paths {
   void sum(std::size_t to, float factor, std::vector<float>& sums, std::vector<std::uint32_t>& met) const;
 
  private:
-  FeatureScale scale_;
-  RidgeUsers users_;
-  LabelSums of_item_;
+  const RidgeUsers& users_;
   std::vector<float> from_, to_;  // by item
 };
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "engine/base/parallel.h"
-#include "engine/statistics/label_sums.h"
 #include "engine/wide/block_inverse.h"
 
 namespace slide {
@@ -21,9 +20,9 @@ constexpr float kMinPenalty = 1e-5F;
 
 // row[place[i]] += (X^T W X)[item][i] for every item i that shares a user with `item`. O(items of these
 // users).
-void add_common_users(const RidgeUsers& users, const LabelSums& of_item, std::size_t item,
-                      std::span<const std::uint32_t> place, float* row) {
-  for (const std::uint32_t user : of_item.samples(item)) {
+void add_common_users(const RidgeUsers& users, std::size_t item, std::span<const std::uint32_t> place,
+                      float* row) {
+  for (const std::uint32_t user : users.users_of(item)) {
     const float weight = users.weight(user);
     for (const std::uint32_t other : users.items(user)) row[place[other]] += weight;
   }
@@ -48,13 +47,12 @@ std::vector<double> shares_of_mean(std::vector<double> popularity) {
   return popularity;
 }
 
-}  // namespace
-
-RidgeUsers::RidgeUsers(const Dataset& users) : users_(users) {
+// The users with at most kMaxRidgeUserItems items each, evenly spaced; nothing if none has more.
+std::optional<Dataset> with_fewer_items(const Dataset& users) {
   bool too_many = false;
   for (std::size_t user = 0; user < users.size(); ++user)
     too_many = too_many || users.labels(user).size() > kMaxRidgeUserItems;
-  if (!too_many) return;
+  if (!too_many) return std::nullopt;
   DatasetArrays rows;
   for (std::size_t user = 0; user < users.size(); ++user) {
     const auto items = users.labels(user);
@@ -67,8 +65,15 @@ RidgeUsers::RidgeUsers(const Dataset& users) : users_(users) {
     rows.label_offsets.push_back(rows.label_ids.size());
     rows.feature_offsets.push_back(rows.feature_ids.size());
   }
-  fewer_.emplace(std::move(rows), users.feature_count(), users.label_count());
+  return Dataset(std::move(rows), users.feature_count(), users.label_count());
 }
+
+}  // namespace
+
+RidgeUsers::RidgeUsers(const Dataset& users)
+    : users_(users),
+      fewer_(with_fewer_items(users)),
+      users_of_(users.size(), users.label_count(), [this](std::size_t user) { return items(user); }) {}
 
 double items_of_user(const Dataset& users) {
   double all = 0;
@@ -125,12 +130,10 @@ ItemWeights ridge_of_items(const Dataset& all_users, double penalty, int threads
   constexpr std::size_t kRows = 16;  // rows per task
   ItemWeights weights(all_users.label_count());
   const RidgeUsers users(all_users);
-  const FeatureScale as_they_are;
-  const LabelSums of_item(users.rows(), weights.items_, as_they_are);
   std::vector<std::uint32_t> with_users, place(weights.items_);
   for (std::uint32_t item = 0; item < weights.items_; ++item) {
     place[item] = static_cast<std::uint32_t>(with_users.size());
-    if (!of_item.samples(item).empty()) with_users.push_back(item);
+    if (!users.users_of(item).empty()) with_users.push_back(item);
   }
   const std::size_t items = with_users.size(), stride = BlockInverse::stride_of(items);
   float* matrix = weights.values_.data();
@@ -139,7 +142,7 @@ ItemWeights ridge_of_items(const Dataset& all_users, double penalty, int threads
     for (std::size_t i = task * kRows; i < std::min(stride, (task + 1) * kRows); ++i) {
       float* row = matrix + i * stride;
       if (i < items) {
-        add_common_users(users, of_item, with_users[i], place, row);
+        add_common_users(users, with_users[i], place, row);
         own[i] = row[i];
       } else {
         row[i] = 1.0F;

@@ -26,6 +26,7 @@
 
 #include "datasets/rows/dataset.h"
 #include "engine/base/aligned.h"
+#include "engine/statistics/samples_of_labels.h"
 
 namespace slide {
 
@@ -39,13 +40,18 @@ inline constexpr double kItemsOfUser = 25.0;
 
 inline constexpr std::size_t kMaxRidgeUserItems = 1024;
 
-// The items of users that count in a regression, and what each of them weighs.
+// The items of users that count in a regression, what each user weighs, and the users of each item.
+// Immutable: safe from any thread.
 class RidgeUsers {
  public:
-  // `users` must outlive it.
+  // `users`: one row per user, with the items as labels; must outlive it.
   explicit RidgeUsers(const Dataset& users);
-  const Dataset& rows() const { return fewer_ ? *fewer_ : users_; }
-  std::span<const std::uint32_t> items(std::size_t user) const { return rows().labels(user); }
+  std::size_t size() const { return users_.size(); }
+  std::size_t item_count() const { return users_.label_count(); }
+  std::span<const std::uint32_t> items(std::size_t user) const {
+    return (fewer_ ? *fewer_ : users_).labels(user);
+  }
+  std::span<const std::uint32_t> users_of(std::size_t item) const { return users_of_.of(item); }
   // The inverse root of the number of all its items.
   float weight(std::size_t user) const {
     return static_cast<float>(1.0 / std::sqrt(static_cast<double>(users_.labels(user).size())));
@@ -54,7 +60,22 @@ class RidgeUsers {
  private:
   const Dataset& users_;
   std::optional<Dataset> fewer_;
+  SamplesOfLabels users_of_;
 };
+
+// Adds weight(user) of each user that has `item` to sums[i] of each of the user's items i. `met` gets the
+// items whose sum is no longer 0. O(items of these users).
+template <class Weight>
+void add_common(const RidgeUsers& users, std::size_t item, Weight&& weight, std::vector<float>& sums,
+                std::vector<std::uint32_t>& met) {
+  for (const std::uint32_t user : users.users_of(item)) {
+    const float own = weight(user);
+    for (const std::uint32_t other : users.items(user)) {
+      if (sums[other] == 0.0F) met.push_back(other);
+      sums[other] += own;
+    }
+  }
+}
 
 // Weights of all items for each item; the weight of an item for itself is 0. Concurrent reads are safe.
 class ItemWeights {

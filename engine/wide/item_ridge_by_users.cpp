@@ -26,9 +26,9 @@ struct ByUsers {
 };
 
 // K = (l W^-1 + X X^T)^-1, [stride x stride], symmetric; rows behind those of the users are of no meaning.
-AlignedArray<float> inverse_of_users(const RidgeUsers& users, const LabelSums& of_item, double penalty,
-                                     std::size_t stride, int threads) {
-  const std::size_t count = users.rows().size();
+AlignedArray<float> inverse_of_users(const RidgeUsers& users, double penalty, std::size_t stride,
+                                     int threads) {
+  const std::size_t count = users.size();
   AlignedArray<float> matrix(stride * stride);
   parallel_for(stride, threads, [&](std::size_t u, int) {
     float* const row = matrix.data() + u * stride;
@@ -37,7 +37,7 @@ AlignedArray<float> inverse_of_users(const RidgeUsers& users, const LabelSums& o
       return;
     }
     for (const std::uint32_t item : users.items(u))
-      for (const std::uint32_t other : of_item.samples(item)) row[other] += 1.0F;
+      for (const std::uint32_t other : users.users_of(item)) row[other] += 1.0F;
     row[u] += static_cast<float>(penalty / users.weight(u));
   });
   BlockInverse(matrix.data(), stride).run(threads);
@@ -45,12 +45,12 @@ AlignedArray<float> inverse_of_users(const RidgeUsers& users, const LabelSums& o
 }
 
 // Fills room.items for the items [first, first + count).
-void regress(const LabelSums& of_item, const AlignedArray<float>& inverse, std::size_t stride,
-             std::size_t first, std::size_t count, ByUsers& room) {
-  const std::size_t users = room.sums.size(), items = room.column.size();
+void regress(const RidgeUsers& of, const AlignedArray<float>& inverse, std::size_t stride, std::size_t first,
+             std::size_t count, ByUsers& room) {
+  const std::size_t users = of.size(), items = of.item_count();
   for (std::size_t l = 0; l < count; ++l) {
     std::ranges::fill(room.sums, 0.0F);
-    for (const std::uint32_t user : of_item.samples(first + l)) {
+    for (const std::uint32_t user : of.users_of(first + l)) {
       const float* const row = inverse.data() + user * stride;
       for (std::size_t u = 0; u < users; ++u) room.sums[u] += row[u];
     }
@@ -58,7 +58,7 @@ void regress(const LabelSums& of_item, const AlignedArray<float>& inverse, std::
   }
   for (std::size_t i = 0; i < items; ++i) {
     std::array<float, kTogether> sum{};
-    for (const std::uint32_t user : of_item.samples(i)) {
+    for (const std::uint32_t user : of.users_of(i)) {
       const float* const one = room.users.data() + user * kTogether;
       for (std::size_t l = 0; l < kTogether; ++l) sum[l] += one[l];
     }
@@ -95,11 +95,9 @@ double bytes_of_ridge_by_users(std::size_t users, std::size_t items, std::size_t
 
 ItemWeights ridge_by_users(const Dataset& all_users, double penalty, std::size_t most, int threads) {
   const RidgeUsers users(all_users);
-  const std::size_t items = all_users.label_count(), count = users.rows().size();
-  const FeatureScale as_they_are;
-  const LabelSums of_item(users.rows(), items, as_they_are);
+  const std::size_t items = users.item_count(), count = users.size();
   const std::size_t stride = BlockInverse::stride_of(count);
-  const AlignedArray<float> inverse = inverse_of_users(users, of_item, penalty, stride, threads);
+  const AlignedArray<float> inverse = inverse_of_users(users, penalty, stride, threads);
   std::vector<ByUsers> rooms(static_cast<std::size_t>(std::max(1, threads)));
   for (ByUsers& room : rooms) {
     room.sums.resize(count);
@@ -111,7 +109,7 @@ ItemWeights ridge_by_users(const Dataset& all_users, double penalty, std::size_t
   parallel_for((items + kTogether - 1) / kTogether, threads, [&](std::size_t task, int thread) {
     ByUsers& room = rooms[static_cast<std::size_t>(thread)];
     const std::size_t first = task * kTogether, these = std::min(kTogether, items - first);
-    regress(of_item, inverse, stride, first, these, room);
+    regress(users, inverse, stride, first, these, room);
     for (std::size_t l = 0; l < these; ++l) lists[first + l] = strongest_of(first + l, l, most, room);
   });
   return ItemWeights(std::move(lists));

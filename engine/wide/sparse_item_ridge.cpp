@@ -33,15 +33,9 @@ struct RidgeScratch {
   std::vector<double> matrix, right;     // of the regression
 };
 
-void find_common(const RidgeUsers& users, const LabelSums& of_item, std::uint32_t item, RidgeScratch& room,
-                 CommonUsers::Row& row) {
-  for (const std::uint32_t user : of_item.samples(item)) {
-    const float weight = users.weight(user);
-    for (const std::uint32_t other : users.items(user)) {
-      if (room.sums[other] == 0.0F) room.met.push_back(other);
-      room.sums[other] += weight;
-    }
-  }
+void find_common(const RidgeUsers& users, std::uint32_t item, RidgeScratch& room, CommonUsers::Row& row) {
+  add_common(
+      users, item, [&](std::uint32_t user) { return users.weight(user); }, room.sums, room.met);
   row.own = room.sums[item];
   std::erase(room.met, item);
   room.strongest = room.met;
@@ -93,8 +87,6 @@ ItemWeights ridge_of_cooccurring(const Dataset& all_users, double penalty, std::
   const RidgeUsers users(all_users);
   const std::size_t items = all_users.label_count(), tasks = (items + kItems - 1) / kItems;
   std::vector<ItemWeights::List> lists(items);
-  const FeatureScale as_they_are;
-  const LabelSums of_item(users.rows(), items, as_they_are);
   std::vector<RidgeScratch> rooms(static_cast<std::size_t>(std::max(1, threads)));
   for (RidgeScratch& room : rooms) {
     room.sums.resize(items);
@@ -107,7 +99,7 @@ ItemWeights ridge_of_cooccurring(const Dataset& all_users, double penalty, std::
     });
   };
   CommonUsers common{std::vector<CommonUsers::Row>(items)};
-  each([&](std::uint32_t i, RidgeScratch& room) { find_common(users, of_item, i, room, common.rows[i]); });
+  each([&](std::uint32_t i, RidgeScratch& room) { find_common(users, i, room, common.rows[i]); });
   each([&](std::uint32_t j, RidgeScratch& room) {
     const CommonUsers::Row& row = common.rows[j];
     const std::size_t n = std::min(most, row.ids.size());
