@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "engine/base/score_key.h"
+
 namespace slide {
 
 namespace {
@@ -16,20 +18,8 @@ constexpr std::size_t kFewEntries = 2048;  // fewer are sorted by comparisons
 
 using Entry = TopK::Scratch::Entry;
 
-// Keys ascend as scores descend; -0 and +0 have adjacent keys.
 constexpr std::uint32_t kSign = 1U << 31;
 constexpr std::uint32_t kKeyOfMinusZero = kSign;
-
-std::uint32_t key_of(float score) {
-  const auto bits = std::bit_cast<std::uint32_t>(score);
-  const auto flip = static_cast<std::uint32_t>(~static_cast<std::int32_t>(bits) >> 31) >> 1;
-  return bits ^ flip;
-}
-
-float score_of_key(std::uint32_t key) {
-  const auto flip = static_cast<std::uint32_t>(~static_cast<std::int32_t>(key) >> 31) >> 1;
-  return std::bit_cast<float>(key ^ flip);
-}
 
 }  // namespace
 
@@ -173,7 +163,7 @@ bool TopK::make_keys(std::size_t size, At entry_at, Bounds bounds, Scratch& scra
   std::uint32_t unordered = 0, next = 0, greatest = 0;
   for (std::size_t i = 0; i < size; ++i) {
     const auto [label, score] = entry_at(i);
-    const std::uint32_t key = key_of(score);
+    const std::uint32_t key = key_of_score(score);
     *to = {label, key};
     unordered |= (label < next ? 1U : 0U) | (key == kKeyOfMinusZero ? 1U : 0U);
     next = label;
@@ -184,7 +174,7 @@ bool TopK::make_keys(std::size_t size, At entry_at, Bounds bounds, Scratch& scra
   scratch.entries.resize(static_cast<std::size_t>(to - scratch.entries.data()));
   const bool all = bounds.low == std::numeric_limits<float>::lowest();
   if (unordered != 0 || (!all && scratch.entries.size() < std::min(k_, size))) return false;
-  scratch.digits = Digits(key_of(bounds.high), greatest);
+  scratch.digits = Digits(key_of_score(bounds.high), greatest);
   for (auto& of_digit : scratch.starts) of_digit.fill(0);
   for (const Entry& entry : scratch.entries) {
     for (std::size_t d = 0; d < Digits::kCount; ++d) ++scratch.starts[d][scratch.digits.of(entry.key, d)];

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <span>
 #include <vector>
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
+#include "engine/base/score_key.h"
 #include "engine/kernels/bf16.h"
 #include "engine/kernels/kernels.h"
 #include "engine/run/vectors.h"
@@ -57,26 +56,23 @@ class BestOf {
   std::vector<Related>* heap_;
 };
 
-// A score and a row in one number: of two, the larger one has the higher score, or the lower row with the
+// A score and a row in one number: of two, the smaller one has the higher score, or the lower row with the
 // same.
 std::uint64_t ranked(float score, std::size_t row) {
-  const auto bits = std::bit_cast<std::uint32_t>(score);
-  const std::uint32_t order = bits ^ (bits >> 31 != 0 ? ~0U : 1U << 31);
-  return std::uint64_t{order} << 32 | ~static_cast<std::uint32_t>(row);
+  return std::uint64_t{key_of_score(score)} << 32 | static_cast<std::uint32_t>(row);
 }
 float ranked_score(std::uint64_t one) {
-  const auto order = static_cast<std::uint32_t>(one >> 32);
-  return std::bit_cast<float>(order ^ (order >> 31 != 0 ? 1U << 31 : ~0U));
+  return score_of_key(static_cast<std::uint32_t>(one >> 32));
 }
 std::uint32_t ranked_row(std::uint64_t one) {
-  return ~static_cast<std::uint32_t>(one);
+  return static_cast<std::uint32_t>(one);
 }
 
 // Leaves the `wanted` first ones, in any order, and returns the score of the last of them.
 float cut_candidates(std::vector<std::uint64_t>& candidates, std::size_t wanted) {
   if (candidates.size() < wanted) return -INFINITY;
   const auto last = candidates.begin() + static_cast<std::ptrdiff_t>(wanted) - 1;
-  std::ranges::nth_element(candidates, last, std::greater());
+  std::ranges::nth_element(candidates, last);
   const float least = ranked_score(*last);
   candidates.resize(wanted);
   return least;

@@ -1,0 +1,21 @@
+// Scores as unsigned integers that ascend as the scores descend. Pure functions.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace slide {
+
+// -0 and +0 have adjacent keys, that of +0 first.
+inline std::uint32_t key_of_score(float score) {
+  const auto bits = std::bit_cast<std::uint32_t>(score);
+  const auto flip = static_cast<std::uint32_t>(~static_cast<std::int32_t>(bits) >> 31) >> 1;
+  return bits ^ flip;
+}
+
+inline float score_of_key(std::uint32_t key) {
+  const auto flip = static_cast<std::uint32_t>(~static_cast<std::int32_t>(key) >> 31) >> 1;
+  return std::bit_cast<float>(key ^ flip);
+}
+
+}  // namespace slide
