@@ -343,7 +343,7 @@ class Model:
         explanations = [
             Explanation(
                 Reason(label if named else int(label), float(score), [(self._name_of(at, named), part) for at, part in told_of])
-                for number, label, score, told_of in zip(ids[row], labels[row], scores[row], parts[row * ids.shape[1] :])
+                for number, label, score, told_of in zip(ids[row], labels[row], scores[row], parts[row * ids.shape[1] : (row + 1) * ids.shape[1]])
                 if number >= 0
             )
             for row in range(len(ids))
