@@ -93,12 +93,10 @@ void run_models(const ModelsCommand& command) {
 void add_models(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("models", "Keep models in a folder, and say which of them is used");
   sub->footer(
-      "add copies MODEL into FOLDER; the first one is current. use makes the model NAME current, rollback "
-      "the "
-      "one\n"
-      "before it; list shows all, the current one with a star. All commands take FOLDER as a model: its "
-      "current "
-      "one. A server takes it up on SIGHUP. FOLDER/models.jsonl is the log of all changes.");
+      "add copies MODEL into FOLDER; the first one is current. use makes the model NAME current, "
+      "rollback the one\n"
+      "before it; list shows all, the current one with a star. All commands take FOLDER as a model: "
+      "its current one. A server takes it up on SIGHUP. FOLDER/models.jsonl is the log of all changes.");
   const auto command = std::make_shared<ModelsCommand>();
   sub->add_option("ACTION", command->action, "What to do")
       ->required()

@@ -25,9 +25,8 @@ std::string model_at(const std::string& path) {
         path, path);
   }
   fail_input(
-      "{}: this folder holds no run and no registry of models; name the one that 'slide train' wrote to, or "
-      "a "
-      "model file",
+      "{}: this folder holds no run and no registry of models; name the one that 'slide train' wrote to, "
+      "or a model file",
       path);
 }
 

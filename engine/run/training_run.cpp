@@ -194,8 +194,8 @@ RunData TrainingRun::read_continued() {
   if (init_->thresholds) {
     notes_.push_back(
         fmt::format("{}: its thresholds are dropped, for scores change by training; find them anew by slide "
-                    "evaluate, and "
-                    "store them by slide convert --threshold",
+                    "evaluate, "
+                    "and store them by slide convert --threshold",
                     stated_.train.init));
   }
   continued_ = slide::read_continued_data(stated_, threads_, skip_bad_, *init_);
