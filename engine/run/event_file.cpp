@@ -10,6 +10,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 
 namespace slide {
@@ -35,7 +36,7 @@ std::uint32_t masked_sum(std::string_view bytes) {
 
 template <class T>
 void put_bytes(std::string& to, T value) {
-  for (std::size_t i = 0; i < sizeof(T); ++i) to += static_cast<char>((value >> (8 * i)) & 0xff);
+  to += bytes_of(std::span(&value, 1));
 }
 
 std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size) {
