@@ -231,6 +231,16 @@ void write_packed(const Seeds& seeds) {
   seeds.put("gzip", "one", pack_gzip(text));
   seeds.put("gzip", "members", pack_gzip("1 2 2\n") + pack_gzip("0 1:1\n"));
   seeds.put("gzip", "empty", pack_gzip(""));
+  seeds.put("gzip", "byte_order_mark", pack_gzip("\xef\xbb\xbf" + text));
+  seeds.put("gzip", "lines_of_cr", pack_gzip("2 3 2\r0,1 0:1\r1 1:1\r"));
+  seeds.put("gzip", "wide",
+            pack_gzip("\xff\xfe"
+                      "1\n"));
+  seeds.put("gzip", "packed_twice", pack_zstd(pack_gzip(text)));
+  seeds.put("gzip", "xz",
+            pack_gzip(std::string("\xfd"
+                                  "7zXZ\0",
+                                  6)));
   seeds.put("gzip", "zstd", pack_zstd(text));
   seeds.put("gzip", "frames", pack_zstd("1 2 2\n") + pack_zstd("0 1:1\n"));
 }
