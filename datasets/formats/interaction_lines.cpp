@@ -96,7 +96,7 @@ bool is_timed_log(std::string_view text) {
       const std::string_view line = take_line(rest);
       if (is_blank_line(line)) continue;
       ++lines;
-      cut_fields(line, separator, fields, unquoted);
+      if (!try_cut_fields(line, separator, fields, unquoted)) continue;
       if (fields.size() != 3 && fields.size() != 4) continue;
       const bool numbers = std::ranges::all_of(
           fields, [](std::string_view field) { return number_of<double>(field).has_value(); });

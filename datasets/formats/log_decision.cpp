@@ -274,7 +274,7 @@ class Decision {
     const std::string_view line = take_line(rest);
     std::vector<std::string_view> names;
     UnquotedNames unquoted;
-    cut_fields(line, layout.separator, names, unquoted);
+    if (!try_cut_fields(line, layout.separator, names, unquoted)) return;  // readers tell it
     if (names.size() < 2 || time_in_field(names[0]) || time_in_field(names[1])) return;
     fail_input(
         "{}:1:1: the first line is no numbers as the others are; if '{}' and '{}' name columns, set "

@@ -43,11 +43,7 @@ FirstLine first_line(std::string_view text) {
 Names names_in(std::string_view line, Separator separator) {
   std::vector<std::string_view> fields;
   UnquotedNames unquoted;
-  try {
-    cut_fields(line, separator, fields, unquoted);
-  } catch (const RowFault&) {
-    return {};
-  }
+  if (!try_cut_fields(line, separator, fields, unquoted)) return {};
   return {fields.begin(), fields.end()};
 }
 

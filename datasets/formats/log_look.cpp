@@ -72,11 +72,7 @@ std::string log_names_warning(const TextSource& body, const LogLayout& layout, s
     const std::string_view line = take_line(rest);
     ++number;
     if (is_blank_line(line)) continue;
-    try {
-      cut_fields(line, layout.separator, fields, unquoted);
-    } catch (const RowFault&) {
-      continue;  // readers tell it
-    }
+    if (!try_cut_fields(line, layout.separator, fields, unquoted)) continue;  // readers tell it
     const std::size_t from = pairs ? layout.columns.item : 1, end = pairs ? from + 1 : fields.size();
     const std::size_t user = pairs ? layout.columns.user : 0;
     if (fields.size() < std::max({end, from, user + 1})) continue;

@@ -96,13 +96,10 @@ class Surveyor {
   // Faults of quotes are told of where the line is read; here they are characters as others.
   void cut(std::string_view line, Separator separator) {
     unquoted_.clear();
-    try {
-      cut_fields(line, separator, fields_, unquoted_);
-    } catch (const RowFault&) {
-      plain_ = line;
-      std::ranges::replace(plain_, '"', '\'');
-      cut_fields(plain_, separator, fields_, unquoted_);
-    }
+    if (try_cut_fields(line, separator, fields_, unquoted_)) return;
+    plain_ = line;
+    std::ranges::replace(plain_, '"', '\'');
+    cut_fields(plain_, separator, fields_, unquoted_);
   }
 
   void look_at_fields() {
@@ -222,11 +219,7 @@ bool repeats_user(std::span<const TextSource> sources, Separator separator, std:
     for (std::string_view rest = source.text; !rest.empty();) {
       const std::string_view line = take_line(rest);
       if (is_blank_line(line)) continue;
-      try {
-        cut_fields(line, separator, fields, unquoted);
-      } catch (const RowFault&) {
-        continue;
-      }
+      if (!try_cut_fields(line, separator, fields, unquoted)) continue;
       if (fields.size() <= column || fields[column].empty()) continue;
       const std::size_t before = users.names().size();
       if (users(fields[column]) < before) return true;

@@ -152,4 +152,15 @@ void cut_fields(std::string_view line, Separator separator, std::vector<std::str
   }
 }
 
+bool try_cut_fields(std::string_view line, Separator separator, std::vector<std::string_view>& fields,
+                    UnquotedNames& unquoted) {
+  try {
+    cut_fields(line, separator, fields, unquoted);
+    return true;
+  } catch (const RowFault&) {
+    fields.clear();
+    return false;
+  }
+}
+
 }  // namespace slide

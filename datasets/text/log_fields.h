@@ -30,5 +30,8 @@ using UnquotedNames = std::deque<std::string>;
 // separate.
 void cut_fields(std::string_view line, Separator separator, std::vector<std::string_view>& fields,
                 UnquotedNames& unquoted);
+// The same; returns false, without fields, where cut_fields() throws.
+bool try_cut_fields(std::string_view line, Separator separator, std::vector<std::string_view>& fields,
+                    UnquotedNames& unquoted);
 
 }  // namespace slide

@@ -204,6 +204,9 @@ TEST(Interactions, WhatAModelDoesNotKnowIsLeftOutAndCounted) {
   EXPECT_EQ(row.ids[0], 0U);
   EXPECT_EQ(row.unknown, 1U);
   EXPECT_FLOAT_EQ(row.values[1], 0.70710678f);
+  items->features_of("a \"b\tb\"", true, tokenizer, row);  // no name has a TAB
+  EXPECT_EQ(row.feature_count, 1U);
+  EXPECT_EQ(row.unknown, 2U);
 }
 
 TEST(Interactions, FaultsNameTheirPlace) {
