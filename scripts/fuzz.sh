@@ -3,7 +3,8 @@
 # time. Builds what is missing, in the preset asan-ubsan. The corpus is kept in build/fuzz/corpus/TARGET and serves the next
 # run; what ends a target is left in build/fuzz/found. Exit status 1 if there is such an input.
 # usage: scripts/fuzz.sh TARGET MINUTES
-#        scripts/fuzz.sh all SECONDS         in all, the time of building and starting not counted
+#        scripts/fuzz.sh all SECONDS         in all, the time of building and starting not counted; mutations are drawn from
+#                                            a fixed seed, so that a change is judged by its own inputs
 #        scripts/fuzz.sh minimise TARGET     keeps of a corpus what covers as much
 #        scripts/fuzz.sh list
 set -euo pipefail
@@ -39,12 +40,12 @@ build() {
 }
 
 # One target; prints its line of results, and the fuzzer's last words where something was found.
-campaign() {  # target, seconds
-  local target=$1 seconds=$2 log="$fuzz/$1.log" code=0 folders
+campaign() {  # target, seconds, seed; 0: by time
+  local target=$1 seconds=$2 seed=$3 log="$fuzz/$1.log" code=0 folders
   mkdir -p "$fuzz/corpus/$target"
   folders=("$fuzz/corpus/$target" "$fuzz/seeds/$target")
   [ ! -d "tests/fuzz/regressions/$target" ] || folders+=("tests/fuzz/regressions/$target")
-  local options=(-max_total_time="$seconds" -max_len="$(longest_of "$target")" -timeout=10 -rss_limit_mb=2048
+  local options=(-seed="$seed" -max_total_time="$seconds" -max_len="$(longest_of "$target")" -timeout=10 -rss_limit_mb=2048
     -malloc_limit_mb=2048 -entropic=0 -print_final_stats=1 -artifact_prefix="$fuzz/found/$target-")
   [ ! -e "$fuzz/seeds/$target.dict" ] || options+=(-dict="$fuzz/seeds/$target.dict")
   "$programs/fuzz_$target" "${options[@]}" "${folders[@]}" > "$log" 2>&1 || code=$?
@@ -79,9 +80,9 @@ case ${1:-} in
   list) targets ;;
   all) build && all "${2:?seconds}" ;;
   minimise) build && minimise "${2:?target}" ;;
-  --built) campaign "$2" "$3" ;;  # called by all()
+  --built) campaign "$2" "$3" 1 ;;  # called by all()
   *)
     targets | grep -qx -- "${1:-}" || { sed -n '/^# usage/,/list$/s/^# //p' "$0" >&2; exit 2; }
-    build && campaign "$1" $((${2:?minutes} * 60))
+    build && campaign "$1" $((${2:?minutes} * 60)) 0
     ;;
 esac
