@@ -53,8 +53,9 @@ Data read_with(const DataConfig& config, Dataset rows, std::shared_ptr<const Tex
 
 Dataset scaled_rows(const Data::Impl& data, const DataConfig& config) {
   if (!config.normalize || data.reading) return data.rows;
-  if (data.rows.dense_count() > 0)
-    return data.rows.with_dense(data.rows.dense().of_unit_length(available_threads()));
+  DenseRows dense;
+  if (data.rows.dense_count() > 0) dense = data.rows.dense().of_unit_length(available_threads());
+  if (data.rows.sparse_count() == 0) return data.rows.with_dense(std::move(dense));
   const auto storage = std::make_shared<ScaledStorage>();
   DatasetView view = data.view;
   storage->values = AlignedArray<float>(view.feature_values.size());
@@ -69,6 +70,7 @@ Dataset scaled_rows(const Data::Impl& data, const DataConfig& config) {
     }
   });
   view.feature_values = storage->values.span();
+  view.dense = std::move(dense);
   return Dataset(storage, view, data.rows.feature_count(), data.rows.label_count())
       .with_keys(data.rows.keys());
 }
@@ -165,6 +167,26 @@ Data Data::from_dense(const float* values, std::uint64_t rows, std::uint64_t col
     view.dense = dense.dense();
     return Internals::make<Data>(
         {std::move(dense), std::nullopt, view, storage, storage->labels.copied_bytes});
+  });
+}
+
+Data Data::with_dense(const float* values, std::uint64_t rows, std::uint64_t columns,
+                      std::shared_ptr<const void> keep_alive) const {
+  return guarded([&] {
+    const Dataset& samples = impl_->rows;
+    if (samples.dense_count() > 0)
+      fail_input("the data has {} dense columns already; give all of them at once", samples.dense_count());
+    if (rows != samples.size() || columns == 0 || columns > UINT32_MAX - samples.feature_count())
+      fail_input("dense columns: {} rows of {}; give a row of at least one for each of the {} samples", rows,
+                 columns, samples.size());
+    const DenseMatrix matrix{bytes_of(std::span<const float>(values, rows * columns)), DenseType::kFloat32,
+                             rows, columns};
+    const bool normalize = impl_->reading && impl_->reading->options.normalize;
+    Impl both = *impl_;
+    both.rows =
+        samples.with_dense({std::move(keep_alive), matrix, normalize, available_threads(), "dense columns"});
+    both.view.dense = both.rows.dense();
+    return Internals::make<Data>(std::move(both));
   });
 }
 

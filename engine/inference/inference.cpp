@@ -76,13 +76,13 @@ std::size_t Predictor::index_bytes() const {
 }
 
 void Predictor::check(const Dataset& data) const {
-  if (data.feature_count() > trained_.network.sample_features()) {
-    fail_input("the data has {} features, the model knows {}; use data with the model's feature ids",
-               data.feature_count(), trained_.network.sample_features());
-  }
   if (data.dense_count() != trained_.network.dense()) {
     fail_input("the data has {} dense columns, the model {}; use features of the same kind",
                data.dense_count(), trained_.network.dense());
+  }
+  if (data.feature_count() > trained_.network.sample_features()) {
+    fail_input("the data has {} features, the model knows {}; use data with the model's feature ids",
+               data.feature_count(), trained_.network.sample_features());
   }
 }
 

@@ -33,6 +33,16 @@ api::Data from_dense(const py::array_t<float, py::array::c_style>& values, const
   return engine_call([&] { return api::Data::from_dense(first, rows, columns, y, owner); });
 }
 
+// values: as for from_dense(), a row for each sample.
+api::Data with_dense(const api::Data& data, const py::array_t<float, py::array::c_style>& values) {
+  if (values.ndim() != 2) throw py::type_error("dense columns: want an array of two dimensions");
+  const auto owner = keep({values});
+  const float* const first = values.data();
+  const auto rows = static_cast<std::uint64_t>(values.shape(0));
+  const auto columns = static_cast<std::uint64_t>(values.shape(1));
+  return engine_call([&] { return data.with_dense(first, rows, columns, owner); });
+}
+
 // labels: as for from_csr(); names: by label.
 api::Data learn_texts(const py::tuple& texts, const py::object& labels, const py::tuple& names,
                       const api::Config& config, bool keep_labels) {
@@ -140,6 +150,7 @@ void bind_data(py::module_& module) {
                                for (const std::string& line : data.warnings()) lines.append(text_of(line));
                                return lines;
                              })
+      .def("with_dense", &with_dense, py::arg("values"))
       .def("weighted", &weighted, py::arg("weights"))
       .def("grouped", &grouped, py::arg("groups"))
       .def("timed", &timed, py::arg("times"))

@@ -88,6 +88,33 @@ TEST(ApiData, DenseRowsAreUsedWhereTheyAre) {
   EXPECT_THROW(Data::from_dense(values.data(), 2, 3), InputError);
 }
 
+TEST(ApiData, DenseColumnsStandBesideSparseFeatures) {
+  const Small small;
+  std::vector<float> values{3, 4, 0, 2};
+  const auto owner = std::make_shared<int>(0);
+  {
+    const Data both = small.data().with_dense(values.data(), 2, 2, owner);
+    EXPECT_GT(owner.use_count(), 1);
+    EXPECT_EQ(both.features(), 6U);
+    EXPECT_EQ(both.dense_columns(), 2U);
+    EXPECT_EQ(both.feature_entries(), 4U);
+    EXPECT_EQ(rows_of(both), rows_of(small.data()));
+    const Dataset scaled = scaled_rows(Internals::of(both), DataConfig());
+    std::vector<float> row(2);
+    scaled.dense().copy_row(0, row.data());
+    EXPECT_NEAR(row[0], 0.6, 1e-6);
+    EXPECT_NEAR(row[1], 0.8, 1e-6);
+    EXPECT_EQ(scaled.sparse_count(), 4U);
+    EXPECT_NEAR(scaled.features(0).values[2], 3 / std::sqrt(14.0), 1e-6);
+    EXPECT_THROW((void)both.with_dense(values.data(), 2, 2), InputError);
+  }
+  EXPECT_EQ(owner.use_count(), 1);
+  EXPECT_THROW((void)small.data().with_dense(values.data(), 1, 2), InputError);
+  EXPECT_THROW((void)small.data().with_dense(values.data(), 2, 0), InputError);
+  values[1] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_THROW((void)small.data().with_dense(values.data(), 2, 2), InputError);
+}
+
 TEST(ApiData, TheOwnerIsKeptAsLongAsTheData) {
   const Small small;
   const auto owner = std::make_shared<int>(0);

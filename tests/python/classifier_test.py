@@ -50,6 +50,61 @@ def test_an_array_without_zeros_is_dense(tmp_path):
         slide.Classifier().fit(x, y)
 
 
+def encoded(y, seed):
+    """Dense columns [n, 8] that tell some of the labels, as an encoder's do."""
+    draw = np.random.default_rng(seed)
+    return (draw.normal(0, 0.1, (y.shape[0], 8)) + y.toarray()[:, :8]).astype(np.float32)
+
+
+def test_sparse_features_have_dense_columns_beside_them(samples, few, program, tmp_path):
+    x, y = samples
+    columns, two_epochs = encoded(y, 1), {"verbose": False, "train__epochs": 2}
+    classifier = slide.Classifier(**two_epochs).fit((x, columns), y)
+    engine = classifier.model_._engine
+    assert (engine.features, engine.dense_columns, classifier.n_features_in_) == (128, 8, 120)
+    np.save(tmp_path / "x.npy", columns)
+    slide.write(tmp_path / "train.txt", x, y)
+    both = f"{tmp_path / 'x.npy'}+{tmp_path / 'train.txt'}"
+    program("train", "--set", f"data.train={both}", "--set", "train.epochs=2", "--out", tmp_path / "run")
+    of_files, scores = slide.Model.load(tmp_path / "run" / "model.slide").predict((x, columns), 3)
+    assert (classifier.top_k((x, columns), 3) == of_files).all()
+    assert (scores == classifier.model_.predict((x, columns), 3)[1]).all()
+    assert (classifier.top_k((x[:5], columns[:5]), 3) == of_files[:5]).all()
+    assert not (classifier.model_.predict((x, -columns), 3)[1] == scores).all()
+    assert slide.Classifier(**few).fit((x, columns), y, eval_set=((x[:50], columns[:50]), y[:50])).history["evaluations"]
+    assert classifier.partial_fit((x, columns), y).score((x, columns), y) > 0.9
+
+
+def test_texts_have_dense_columns_beside_them(samples, few):
+    _, y = samples
+    columns, texts = encoded(y, 2), [f"word{i % 40} and more" for i in range(y.shape[0])]
+    classifier = slide.Classifier(**few).fit((texts, columns), y)
+    assert classifier.model_.is_text and classifier.model_._engine.dense_columns == 8
+    assert classifier.score((texts, columns), y) > 0.9
+    assert classifier.partial_fit((texts, columns), y).top_k((texts[:3], columns[:3]), 1).tolist() == [[0], [1], [2]]
+
+
+def test_pairs_at_fault_are_refused(samples, few):
+    x, y = samples
+    columns = encoded(y, 3)
+    classifier = slide.Classifier(**few).fit((x, columns), y)
+    for bad, message in (
+        (x, "a pair of 120 sparse features and 8 dense columns"),
+        ((x, columns[:, :5]), "5 dense columns, the model 8"),
+        ((x, columns[:7]), "7 rows of 8; give a row of at least one for each of the 1500 samples"),
+        ((x, sparse.csr_matrix(columns)), "this is a sparse matrix"),
+        ((x[:, :80], columns), "X has 80 features, but Classifier is expecting 120"),
+        ((["a"] * 1500, columns), "was fitted on features"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            classifier.predict(bad)
+    columns[3, 4] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        slide.Classifier(**few).fit((x, columns), y)
+    with pytest.raises(ValueError, match="0 dense columns, the model 8|8 dense columns, the model 0"):
+        slide.Classifier(**few).fit(x, y).predict((x, encoded(y, 3)))
+
+
 def test_names_are_labels(samples, few):
     x, y = samples
     names = [[f"label {label:02}" for label in row] for row in lists_of(y)]

@@ -160,9 +160,30 @@ def features_of(x: Any) -> Any:
     return array if 2 * np.count_nonzero(array) > array.size else csr_of(array)
 
 
-def features_for(model: _slide.Model, x: Any) -> Any:
-    """Features as those of the model are."""
-    return array_of(x) if model.dense_columns and not are_texts(x) else csr_of(x)
+def apart(x: Any) -> tuple[Any, Optional[np.ndarray]]:
+    """X and the dense columns beside it where X is a pair (features or texts, columns), else X and None."""
+    if not isinstance(x, tuple) or len(x) != 2 or getattr(x[1], "ndim", 0) != 2:
+        return x, None
+    if is_sparse(x[1]):
+        raise InputError("X: the second of a pair is dense columns, an array [n, columns]; this is a sparse matrix")
+    return x[0], array_of(x[1])
+
+
+def beside(data: _slide.Data, columns: Optional[np.ndarray]) -> _slide.Data:
+    """The samples with dense columns; None leaves them as they are."""
+    return data if columns is None else data.with_dense(columns)
+
+
+def features_for(source: "_slide.Model | _slide.Data", x: Any, columns: Optional[np.ndarray] = None) -> Any:
+    """Features of X as those of a model or of other samples are. `columns`: the dense ones beside them."""
+    if columns is None and source.dense_columns:
+        sparse = source.features - source.dense_columns
+        if sparse == 0:
+            return array_of(x)
+        raise InputError(
+            f"X: give a pair of {sparse} sparse features and {source.dense_columns} dense columns, as in training"
+        )
+    return csr_of(x)
 
 
 def csr_of_ids(ids: np.ndarray, scores: np.ndarray, columns: int) -> Any:

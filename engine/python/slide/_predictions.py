@@ -9,7 +9,9 @@ import numpy as np
 from . import _slide
 from ._inputs import (
     Targets,
+    apart,
     are_texts,
+    beside,
     csr_of_ids,
     data_of,
     feature_names,
@@ -41,13 +43,14 @@ class Predictions:
 
     def _data(self, x: Any, targets: Optional[Targets] = None) -> _slide.Data:
         check_is_fitted(self, "model_")
+        x, columns = apart(x)
         x = one_text_column(x) if self._text else x
         if self._text != are_texts(x):
             was, want = ("texts", "a list of texts") if self._text else ("features", "a matrix of features")
             raise InputError(f"Classifier was fitted on {was}; give {want}")
         if self._text:
-            return text_data_of(x, self.model_._engine, targets)
-        features = features_for(self.model_._engine, x)
+            return beside(text_data_of(x, self.model_._engine, targets), columns)
+        features = features_for(self.model_._engine, x, columns)
         if features.shape[0] == 0:
             raise InputError(f"Found array with 0 sample(s) (shape={features.shape}) while a minimum of 1 is required.")
         if features.shape[1] != self.n_features_in_:
@@ -57,7 +60,7 @@ class Predictions:
         names = feature_names(x)
         if names is not None and hasattr(self, "feature_names_in_") and not np.array_equal(names, self.feature_names_in_):
             raise InputError("The feature names should match those that were passed during fit.")
-        return data_of(features, targets)
+        return beside(data_of(features, targets), columns)
 
     def _best(
         self, x: Any, k: Optional[int], logits: bool = False, threshold: Optional[float] = None

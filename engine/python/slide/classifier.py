@@ -12,12 +12,14 @@ import numpy as np
 from . import _slide
 from ._inputs import (
     Targets,
+    apart,
     are_texts,
-    array_of,
+    beside,
     csr_of,
     csr_of_ids,
     data_of,
     feature_names,
+    features_for,
     features_of,
     keyed,
     learnt_data_of,
@@ -180,7 +182,8 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
 
         X: features as a CSR matrix, another sparse matrix, or a dense array, [n, features]; or n texts (a list, an array,
             a Series or a data frame of one column), from which words and their weights are learnt as the keys of
-            ``text`` say.
+            ``text`` say. A pair (features or texts, array) has dense columns [n, columns] beside them, such as an
+            encoder's.
         y: labels, in one of these forms:
             a CSR matrix or an array of 0 and 1, [n, labels]: what is not 0 is a label;
             n lists of labels, all of them numbers from 0 or all of them names; lists of 0 and 1 alone are rows of such an
@@ -237,16 +240,17 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
             eval_set = eval_set[0]
         if not isinstance(eval_set, (tuple, list)) or len(eval_set) != 2:
             raise InputError("eval_set: give a pair (X, y), or a list of one")
-        x, y = one_text_column(eval_set[0]), eval_set[1]
+        x, columns = apart(eval_set[0])
+        x, y = one_text_column(x), eval_set[1]
         if self._text != are_texts(x):
             raise InputError(f"eval_set: give {'texts' if self._text else 'a matrix of features'}, as X is")
         targets = self._known(y, unseen=True)
         if self._text:
-            return text_data_of(x, data, targets)
-        features = array_of(x) if data.dense_columns else csr_of(x)
+            return beside(text_data_of(x, data, targets), columns)
+        features = features_for(data, x, columns)
         if features.shape[1] != self.n_features_in_:
             raise InputError(f"eval_set: X has {features.shape[1]} features, but that of fit has {self.n_features_in_}")
-        return data_of(features, targets)
+        return beside(data_of(features, targets), columns)
 
     def _best_threshold(self, held: _slide.Data) -> float:
         ids, scores = self.model_._predict(held, min(_LABELS_SEARCHED, self.model_.labels), threads=self._threads)
@@ -258,12 +262,13 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         self, x: Any, targets: Targets, config: _slide.Config, weights: Any, groups: Any = None, times: Any = None
     ) -> _slide.Data:
         """The samples of a first fit, and all that it knows of them."""
+        x, dense = apart(x)
         x = one_text_column(x)
         texts = are_texts(x)
         if texts:
             data, columns = learnt_data_of(x, targets, config), None
         else:
-            features = features_of(x)
+            features = features_of(x) if dense is None else csr_of(x)
             if features.shape[0] == 0 or features.shape[1] == 0:
                 kind, dimension = ("sample", 0) if features.shape[0] == 0 else ("feature", 1)
                 raise InputError(
@@ -271,7 +276,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
                     "1 is required."
                 )
             data, columns = data_of(features, targets), features.shape[1]
-        data = weighted(keyed(data, groups, times), weights)
+        data = weighted(keyed(beside(data, dense), groups, times), weights)
         self._text = texts
         self._keep("n_features_in_", columns)
         self._keep("feature_names_in_", None if texts else feature_names(x))
@@ -352,9 +357,10 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         return self
 
     def _more_data(self, x: Any, targets: Targets) -> _slide.Data:
-        x = one_text_column(x)
-        if self._text and are_texts(x):
-            return learnt_data_of(x, targets, self.model_._engine)
+        words, columns = apart(x)
+        words = one_text_column(words)
+        if self._text and are_texts(words):
+            return beside(learnt_data_of(words, targets, self.model_._engine), columns)
         return self._data(x, targets)
 
     def _begin(self, x: Any, y: Any, classes: Any, epochs: int, weights: Any) -> "Classifier":

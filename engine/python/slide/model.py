@@ -15,7 +15,9 @@ import numpy as np
 from . import _slide
 from ._inputs import (
     Targets,
+    apart,
     are_texts,
+    beside,
     data_of,
     features_for,
     first_label,
@@ -378,6 +380,7 @@ class Model:
         return found
 
     def _data(self, x: Any, targets: Optional[Targets] = None) -> _slide.Data:
+        x, columns = apart(x)
         x = one_text_column(x) if self.is_text else x
         if self._of_users and are_texts(x):
             if targets is not None:
@@ -386,15 +389,16 @@ class Model:
         if self._of_users and (texts := texts_of_items(x)) is not None:
             return told(text_data_of(texts, self._engine, targets), stacklevel=4)
         if are_texts(x):
-            return text_data_of(x, self._engine, targets)
-        features = features_for(self._engine, x)
-        beyond = features.shape[1] - self.features
+            return beside(text_data_of(x, self._engine, targets), columns)
+        features = features_for(self._engine, x, columns)
+        most = self.features - (0 if columns is None else self._engine.dense_columns)
+        beyond = features.shape[1] - most
         if beyond > 0 and is_sparse(x) and is_sparse(features):  # an array has a size; what is beyond is a mistake
-            known = features[:, : self.features]
+            known = features[:, :most]
             if known.nnz < features.nnz:
                 warnings.warn(left_out_line(features.nnz - known.nnz), stacklevel=3)
             features = known
-        return data_of(features, targets)
+        return beside(data_of(features, targets), columns)
 
     def _predictor(self, k: int, **flags: Any) -> _slide.Predictor:
         # Kept, for most callers ask for the same again and again. Those for samples that come alone spend memory on it.

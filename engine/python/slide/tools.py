@@ -12,7 +12,9 @@ import numpy as np
 
 from . import _slide
 from ._inputs import (
+    apart,
     are_texts,
+    beside,
     csr_of,
     data_of,
     is_sparse,
@@ -153,10 +155,11 @@ def tune(
         if not isinstance(X, (str, os.PathLike)):
             raise _slide.InputError("give X and Y, or the path of a training file")
         data = told(_slide.Data.read(os.fspath(X), start))
-    elif are_texts(X):
-        data = learnt_data_of(X, targets_of(Y), start)
     else:
-        data = data_of(csr_of(X), targets_of(Y))
+        x, columns = apart(X)
+        texts = are_texts(x)
+        data = learnt_data_of(x, targets_of(Y), start) if texts else data_of(csr_of(x), targets_of(Y))
+        data = beside(data, columns)
     data = keyed(data, groups, times)
     done: list[dict[str, Any]] = []
 

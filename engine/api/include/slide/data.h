@@ -74,6 +74,15 @@ class SLIDE_API Data {
   static Data from_dense(const float* values, std::uint64_t rows, std::uint64_t columns,
                          const CsrMatrix& labels = {}, std::shared_ptr<const void> keep_alive = {});
 
+  // Returns the same samples with dense features beside the sparse ones, such as the embeddings of an encoder
+  // beside words: values [rows x columns], row by row, one row per sample; lifetime as above. The first layer
+  // takes both; linear term and kNN prediction take the sparse features alone, and there are no feature
+  // crosses. With data.normalize both parts of a sample are scaled to unit length, each by itself. Throws
+  // InputError for a value that is not finite, another number of rows, and where there are dense features
+  // already.
+  Data with_dense(const float* values, std::uint64_t rows, std::uint64_t columns,
+                  std::shared_ptr<const void> keep_alive = {}) const;
+
   // Reads a training file in any format of `slide train`, or several files of one data set (a pattern such as
   // `parts/*.txt`, or one path per line), with the [data] and [text] settings of `config`. Labelled text
   // yields a vocabulary, which models trained on this Data contain.
