@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "datasets/rows/file_bytes.h"
 #include "datasets/rows/labelled_line.h"
 #include "datasets/rows/line_chunks.h"
+#include "datasets/rows/row_parser.h"
 #include "datasets/rows/text_encoding.h"
+#include "datasets/text/log_fields.h"
 #include "datasets/text/text_model.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
@@ -19,30 +20,12 @@ namespace slide {
 namespace {
 
 // What separates the fields of a line: TABs or "::" where it has them, else what comes first.
-std::string_view separator_of(std::string_view line) {
-  for (const std::string_view sure : {"\t", "::"}) {
-    if (line.find(sure) != std::string_view::npos) return sure;
-  }
+Separator separator_of(std::string_view line) {
+  if (line.find('\t') != std::string_view::npos) return Separator::kTab;
+  if (line.find("::") != std::string_view::npos) return Separator::kColons;
   const std::size_t at = line.find_first_of("|,;");
-  return at == std::string_view::npos ? "\t" : line.substr(at, 1);
-}
-
-// Takes the next field off a line; two quotes in a quoted one stand for one.
-std::string take_field(std::string_view& line, std::string_view separator) {
-  std::string field;
-  if (line.starts_with('"')) {
-    for (line.remove_prefix(1); !line.empty(); line.remove_prefix(1)) {
-      if (line.starts_with("\"\""))
-        line.remove_prefix(1);
-      else if (line.front() == '"')
-        break;
-      field += line.front();
-    }
-  }
-  const std::size_t end = std::min(line.find(separator), line.size());
-  if (field.empty()) field = trimmed(line.substr(0, end));
-  line.remove_prefix(std::min(end + separator.size(), line.size()));
-  return field;
+  if (at == std::string_view::npos) return Separator::kTab;
+  return line[at] == '|' ? Separator::kBar : line[at] == ',' ? Separator::kComma : Separator::kSemicolon;
 }
 
 std::string utf8_of_latin1(std::string_view text) {
@@ -73,17 +56,24 @@ ItemTitles::ItemTitles(const Model& model, const std::string& path) {
     rest = converted = utf8_of_latin1(rest);
   }
   titles_.resize(model.network.labels());
-  const std::string_view separator = separator_of(rest.substr(0, rest.find('\n')));
-  std::size_t found = 0;
+  const Separator separator = separator_of(rest.substr(0, rest.find('\n')));
+  std::vector<std::string_view> fields;
+  std::size_t found = 0, number = 0;
   while (!rest.empty()) {
-    std::string_view line = take_line(rest);
-    const std::string name = take_field(line, separator);
-    const std::optional<std::uint32_t> label = model.text->label_id(name);
-    std::string title = take_field(line, separator);
+    const std::string_view line = take_line(rest);
+    ++number;
+    UnquotedNames unquoted;
+    try {
+      cut_fields(line, separator, fields, unquoted);
+    } catch (const RowFault& fault) {
+      fail_input("{}:{}:{}: {}", path, number, fault.column, fault.message);
+    }
+    if (fields.size() < 2 || fields[1].empty()) continue;
+    const std::optional<std::uint32_t> label = model.text->label_id(fields[0]);
+    if (!label) continue;
+    std::string& title = titles_[*label] = fields[1];
     std::ranges::replace_if(
         title, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-    if (!label || title.empty()) continue;
-    titles_[*label] = std::move(title);
     ++found;
   }
   if (found == 0)

@@ -159,6 +159,7 @@ TEST_F(MovieLensTest, TitlesComeFromTheOtherReleasesToo) {
                   "American \"President\", The (1995)"),
         {"i0-4|GoldenEye (1995)|01-Jan-1995||http://us.imdb.com|0|1\n", "GoldenEye (1995)"},
         {"i0-4\tA, b::c\n", "A, b::c"},
+        {"movieId,title,genres\ni0-4,shown,Drama\ni0-4,\"\",Drama\n", "shown"},
         {"i9\tnone\ni0-4\t\ni0-4\tlast\n", "last"}}) {
     write_file(slide_.path("titles"), titles);
     const std::string line =
@@ -176,6 +177,11 @@ TEST_F(MovieLensTest, TitlesComeFromTheOtherReleasesToo) {
     EXPECT_EQ(refused.code, 2);
     EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
   }
+  write_file(slide_.path("titles"), "movieId,title\ni0-4,\"American President (1995)\n");
+  const Outcome open = slide_.run({"recommend", "shop", "--titles", "titles"});
+  EXPECT_EQ(open.code, 2);
+  EXPECT_EQ(open.err,
+            "slide: titles:2:6: quotes open here and are never closed; close them, or double a lone quote\n");
 }
 
 TEST_F(RecommendTest, RefusesWhatKnowsNoUsers) {
