@@ -157,11 +157,15 @@ void add_log_warnings(const Dataset& train, const std::string& path, ReadReport&
 
 void add_label_warnings(const Dataset& train, const std::string& path, ReadReport& report) {
   if (!report.warnings.empty()) return;
-  std::size_t labels = 0;
-  for (const std::uint32_t samples : train.label_frequencies()) {
-    if (samples > 1) return;
-    labels += samples;
+  const std::uint64_t entries = train.label_entries() - train.label_texts();
+  if (entries > train.label_count()) return;  // some label occurs twice
+  std::vector<std::uint32_t> labels;
+  for (std::size_t i = 0; i < train.samples(); ++i) {
+    const auto own = train.labels(i);
+    labels.insert(labels.end(), own.begin(), own.end());
   }
+  std::ranges::sort(labels);
+  if (std::ranges::adjacent_find(labels) != labels.end()) return;
   std::size_t labelled = 0;
   for (std::size_t i = 0; i < train.samples() && labelled < kMinLabels; ++i)
     labelled += train.labels(i).empty() ? 0 : 1;
@@ -169,7 +173,7 @@ void add_label_warnings(const Dataset& train, const std::string& path, ReadRepor
   report.add_warning(
       fmt::format("{}: each of its {} labels occurs once, as ids or texts do; check that its labels are "
                   "where they are read",
-                  shown_path(path), labels));
+                  shown_path(path), labels.size()));
 }
 
 }  // namespace slide

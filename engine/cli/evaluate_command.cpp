@@ -8,6 +8,7 @@
 
 #include "datasets/data_warnings.h"
 #include "engine/base/error.h"
+#include "engine/base/free_memory.h"
 #include "engine/cli/options.h"
 #include "engine/config/config.h"
 #include "engine/model/model_file.h"
@@ -44,11 +45,23 @@ void check_counts(const EvaluateCommand& command) {
   }
 }
 
+// Throws InputError where counts of each label do not fit into memory: a file then has a wrong id.
+void require_labels(std::size_t labels, const std::string& path, std::size_t ks) {
+  const double bytes = double(labels) * double((ks + 2) * sizeof(DecisionCounts));
+  const std::optional<double> free = free_memory();
+  if (bytes <= kLittleMemory || !free || bytes <= *free) return;
+  fail_input(
+      "{}: its largest label is {}, and counts of so many labels need {:.0f} MB, but {:.0f} MB are free; "
+      "check its ids",
+      path, labels - 1, bytes / 1e6, *free / 1e6);
+}
+
 void take_training(const EvaluateCommand& command, Evaluation& evaluation) {
   Metrics::Propensities propensities;
   Metrics::Groups groups;
   if (!command.train.empty()) {
     const Dataset train = read_labels(command.train, evaluation.reading, evaluation.index);
+    require_labels(train.label_count(), command.train, 0);
     evaluation.training = train.label_frequencies();
     evaluation.training_samples = train.size();
     evaluation.trained = true;
@@ -176,6 +189,7 @@ void read_all(const EvaluateCommand& command, Evaluation& evaluation) {
   if (!evaluation.index.warning().empty()) evaluation.report.add_warning(evaluation.index.warning());
   Truth truth = read_truth(command.files.back(), evaluation.reading, evaluation.index);
   evaluation.truth = std::move(truth.labels);
+  require_labels(evaluation.truth.label_count(), command.files.back(), evaluation.ks.size());
   evaluation.rows = std::move(truth.rows);
   add_measure_warnings(evaluation.truth, UINT64_MAX, evaluation.rows.users != nullptr, command.files.back(),
                        evaluation.report);
@@ -183,6 +197,7 @@ void read_all(const EvaluateCommand& command, Evaluation& evaluation) {
   const std::vector<std::string> files(command.files.begin(), command.files.end() - 1);
   evaluation.scores =
       read_ensemble_member(command, files, evaluation.rows, evaluation.index, &evaluation.order);
+  require_labels(evaluation.scores.feature_count(), files.front(), evaluation.ks.size());
   take_thresholds(command, evaluation);
   take_filter(command, evaluation);
   if (finds_thresholds_here(command))

@@ -141,7 +141,7 @@ void write_label_table(const std::string& path, const LabelTable& table) {
       line += fmt::format("\t{}", label < table.training.size() ? table.training[label] : 0);
     line += fmt::format("\t{}", counts.positives(label));
     for (std::size_t i = 0; i < counts.ks().size(); ++i) {
-      const LabelCounts::Predicted& found = counts.predicted(label, i);
+      const LabelCounts::Predicted found = counts.predicted(label, i);
       add_counts({found.all, found.hits, counts.positives(label)}, line);
     }
     if (table.thresholds != nullptr) {

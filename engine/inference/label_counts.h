@@ -1,4 +1,5 @@
-// Per label: number of positives, predictions and true positives. Not thread-safe.
+// Per label: number of positives, predictions and true positives. Memory grows with the labels that occur,
+// not with the largest id. Immutable, safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -24,18 +25,17 @@ class LabelCounts {
   };
 
   // Counts for `labels` labels, among the first k predictions for each k of `ks`; larger labels are ignored.
+  // O(n log n) for n labels of samples and predictions.
   LabelCounts(const Ranking& ranking, const Dataset& truth, std::vector<std::uint32_t> ks,
               std::size_t labels);
 
-  std::size_t labels() const { return positives_.size(); }
+  std::size_t labels() const { return labels_; }
   const std::vector<std::uint32_t>& ks() const { return ks_; }
-  // Number of samples with this label.
-  std::uint32_t positives(std::size_t label) const { return positives_[label]; }
+  // Number of samples with this label. This and predicted(): O(log n).
+  std::uint32_t positives(std::size_t label) const;
   // Number of samples with this label among their first ks()[i] predictions (`all`), and of these the true
   // positives (`hits`).
-  const Predicted& predicted(std::size_t label, std::size_t i) const {
-    return predicted_[label * ks_.size() + i];
-  }
+  Predicted predicted(std::size_t label, std::size_t i) const;
 
   // Number of labels with at least one sample.
   std::size_t carried() const { return carried_; }
@@ -54,9 +54,14 @@ class LabelCounts {
   double novelty(std::size_t i, const Popularity& popularity) const;
 
  private:
+  // The place of a label in ids_; ids_.size() where it does not occur.
+  std::size_t place(std::size_t label) const;
+
   std::vector<std::uint32_t> ks_;
+  std::size_t labels_;
+  std::vector<std::uint32_t> ids_;  // of samples or predictions, ascending
   std::vector<std::uint32_t> positives_;
-  std::vector<Predicted> predicted_;  // [labels, ks]
+  std::vector<Predicted> predicted_;  // [ids, ks]
   std::size_t carried_ = 0;
 };
 

@@ -14,6 +14,7 @@
 #include "engine/config/config.h"
 #include "engine/crosses/feature_transform.h"
 #include "engine/knn/feature_weight_learning.h"
+#include "engine/run/require_memory.h"
 #include "engine/wide/network_growth.h"
 
 namespace slide {
@@ -193,6 +194,7 @@ ContinuedData read_continued_data(const Config& config, int threads, bool skip_b
   ContinuedData further;
   further.data = read_training_data(config, threads, skip_bad, text);
   widen(model, further.data);
+  require_memory(plan_least(config, further.data.train, threads, nullptr), nullptr);
   further.idle = idle_after(model, further.data.train);
   keep_told(config.data, texts.get(), text.get(), further.idle);
   expire_labels(config.train.expire_labels, model, further);

@@ -62,23 +62,49 @@ std::string label_of(const RunData& data, std::uint32_t label) {
   return data.text != nullptr ? std::string(data.text->label_name(label)) : std::to_string(label);
 }
 
-void look_at_labels(const RunData& data, DataLook& look) {
-  const std::vector<std::uint32_t> samples = data.train.label_frequencies();
-  std::vector<std::uint32_t> order;
-  for (std::uint32_t label = 0; label < samples.size(); ++label) {
-    if (samples[label] == 0) continue;
-    order.push_back(label);
-    look.labels_once += samples[label] == 1 ? 1 : 0;
-    look.label_entries += samples[label];
+struct LabelSamples {
+  std::uint32_t label, samples;
+};
+
+// The labels that occur and the numbers of their samples. Memory grows with the entries, not with the largest
+// label: a single wrong number may be 2^31.
+std::vector<LabelSamples> samples_of_labels(const Dataset& data) {
+  std::vector<LabelSamples> result;
+  if (data.label_count() <= data.label_entries()) {
+    const std::vector<std::uint32_t> samples = data.label_frequencies();
+    for (std::uint32_t label = 0; label < samples.size(); ++label) {
+      if (samples[label] > 0) result.push_back({label, samples[label]});
+    }
+    return result;
   }
-  look.labels = order.size();
-  const std::size_t shown = std::min(DataLook::kFrequent, order.size());
-  std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(shown),
-                            [&](std::uint32_t a, std::uint32_t b) {
-                              return samples[a] != samples[b] ? samples[a] > samples[b] : a < b;
+  std::vector<std::uint32_t> ids;
+  ids.reserve(data.label_entries());
+  for (std::size_t i = 0; i < data.samples(); ++i) {
+    const auto own = data.labels(i);
+    ids.insert(ids.end(), own.begin(), own.end());
+  }
+  std::ranges::sort(ids);
+  for (const std::uint32_t id : ids) {
+    if (result.empty() || result.back().label != id) result.push_back({id, 0});
+    ++result.back().samples;
+  }
+  return result;
+}
+
+void look_at_labels(const RunData& data, DataLook& look) {
+  std::vector<LabelSamples> labels = samples_of_labels(data.train);
+  look.labels = labels.size();
+  for (const LabelSamples& one : labels) {
+    look.labels_once += one.samples == 1 ? 1 : 0;
+    look.label_entries += one.samples;
+  }
+  const std::size_t shown = std::min(DataLook::kFrequent, labels.size());
+  std::ranges::partial_sort(labels, labels.begin() + static_cast<std::ptrdiff_t>(shown),
+                            [](const LabelSamples& a, const LabelSamples& b) {
+                              return a.samples != b.samples ? a.samples > b.samples : a.label < b.label;
                             });
   for (std::size_t i = 0; i < shown; ++i)
-    look.frequent.emplace_back(label_of(data, order[i]), samples[order[i]]);
+    look.frequent.emplace_back(label_of(data, labels[i].label), labels[i].samples);
 }
 
 // A time as a date in UTC where all have one unit, else as the number that it is.

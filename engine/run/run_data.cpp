@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -280,16 +281,14 @@ LabelTextRows label_rows(const DataConfig& config, const LabelTexts* texts, int 
 
 // Note of a run about its label texts.
 std::string note_of(const DataConfig& config, const LabelTextRows& texts, const Dataset& train) {
-  const std::vector<std::uint32_t> frequencies = train.label_frequencies();
-  std::vector<bool> told(train.label_count());
-  for (std::size_t i = train.samples(); i < train.size(); ++i) told[train.labels(i).front()] = true;
-  std::size_t with = 0, alone = 0;
-  for (std::size_t label = 0; label < told.size(); ++label) {
-    with += told[label] ? 1 : 0;
-    alone += told[label] && frequencies[label] == 0 ? 1 : 0;
+  std::unordered_set<std::uint32_t> alone;  // labels with a text and no sample
+  for (std::size_t i = train.samples(); i < train.size(); ++i) alone.insert(train.labels(i).front());
+  const std::size_t with = alone.size();
+  for (std::size_t i = 0; i < train.samples(); ++i) {
+    for (const std::uint32_t label : train.labels(i)) alone.erase(label);
   }
   std::string note = fmt::format("label text  {}: {} of {} labels have one, {} of them no sample",
-                                 config.label_text, with, told.size(), alone);
+                                 config.label_text, with, train.label_count(), alone.size());
   if (texts.empty > 0) note += fmt::format("; {} texts have no feature that is known", texts.empty);
   if (texts.unknown > 0) note += fmt::format("; {} texts are of no label", texts.unknown);
   return note;

@@ -29,12 +29,26 @@ TEST_F(TrainCommandTest, WhatWillNotFitIntoMemoryIsRefusedBeforeItIsTaken) {
 TEST_F(TrainCommandTest, ALargeNumberInAFileIsRefusedBeforeAnythingIsMadeForIt) {
   write_file(slide_.path("label.txt"), "0 1:1\n2000000000 1:1\n");
   write_file(slide_.path("feature.txt"), "2 2000000000 3\n0 1:1\n1 2:1\n");
+  write_file(slide_.path("known.txt"), "0 0:1\n1 1:1\n");
+  write_file(slide_.path("scores.txt"), "0:1\n1:1\n");
+  ASSERT_EQ(slide_.run({"train", "known.txt", "--out", "known", "--set", "train.epochs=1"}).code, 0);
+  const Outcome tested = slide_.run({"test", "known", "label.txt"});
+  EXPECT_EQ(tested.code, 0) << tested.err;  // a label that training lacks is missed
   for (const std::string data : {"label.txt", "feature.txt"}) {
     for (const std::vector<std::string>& command :
          {std::vector<std::string>{"train", data, "--out", "large"}, {"tune", data, "--out", "large.toml"}}) {
       const Outcome refused = slide_.run(command);
       EXPECT_EQ(refused.code, 2) << command[0] << ' ' << data;
       EXPECT_NE(refused.err.find("training needs"), std::string::npos) << refused.err;
+    }
+    // The promise is memory: counts of 2^31 labels would take gigabytes.
+    for (const std::vector<std::string>& command :
+         {std::vector<std::string>{"train", data, "--init", "known", "--out", "more"},
+          {"evaluate", "scores.txt", data}}) {
+      if (command[0] == "evaluate" && data == "feature.txt") continue;
+      const Outcome refused = slide_.run(command);
+      EXPECT_EQ(refused.code, 2) << command[0] << ' ' << data << refused.err;
+      EXPECT_NE(refused.err.find("need"), std::string::npos) << refused.err;
     }
     const Outcome told = slide_.run({"inspect", data});
     EXPECT_EQ(told.code, 0) << told.err;
