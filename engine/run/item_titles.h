@@ -16,8 +16,8 @@ class ItemTitles {
   // Reads a file, plain or compressed, with a line for each label: its name and its title, and possibly more,
   // separated as in MovieLens: by TABs, "::", bars, commas or semicolons; fields may be quoted. Lines of
   // names that the model lacks, such as a header, count for nothing. A file that is not UTF-8 is read as
-  // Latin-1. Throws InputError where the file has no such line, or the model no names, and for quotes that are
-  // never closed between commas, or hold a TAB. O(bytes).
+  // Latin-1. Throws InputError where the file has no such line, or the model no names, and for quotes that
+  // are never closed between commas, or hold a TAB. O(bytes).
   ItemTitles(const Model& model, const std::string& path);
 
   // Empty where the label has none.
