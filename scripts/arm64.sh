@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds program and tests for 64-bit ARM with a cross compiler and runs them under emulation: the kernels of NEON, what
 # computes by them, and training runs whose models move between the machines. On a machine of another kind; minutes.
-# usage: scripts/arm64.sh [ctest options]
+# usage: [SLIDE_PRESET=arm64-gate] scripts/arm64.sh [ctest options]
+#   SLIDE_PRESET=arm64-gate  what the gate builds and runs: kernels, network, and a training run of each configuration
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -10,6 +11,8 @@ cd "$(dirname "$0")/.."
 add_arm64 || { echo "arm64.sh: this needs apt-get, and Debian's packages for arm64" >&2; exit 2; }
 install_packages "${build_packages[@]}" "${arm64_packages[@]}"
 
+preset=${SLIDE_PRESET:-arm64}
+mkdir -p build
 cmake --preset arm64 -DSLIDE_WERROR=ON > build/arm64.log 2>&1 || { cat build/arm64.log; exit 1; }
-cmake --build --preset arm64 -j "$(jobs_at_once)"
-ctest --preset arm64 -j "$(jobs_at_once)" "$@"
+cmake --build --preset "$preset" -j "$(jobs_at_once)"
+ctest --preset "$preset" -j "$(jobs_at_once)" "$@"

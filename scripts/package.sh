@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Makes packages of a release build, which is built first where it is not: a Debian package, an archive that needs
 # nothing of the system but a kernel, a wheel for the Python that the build found. What they hold was compiled once.
-# usage: scripts/package.sh deb|tar|wheel|all [FOLDER [BUILD]]
+# usage: [SLIDE_PRESET=arm64] scripts/package.sh deb|tar|wheel|all [FOLDER [BUILD]]
 #   FOLDER  where the packages go, build/packages unless told
-#   BUILD   the folder of the build, build/release unless told
+#   BUILD   the folder of the build, build/release unless told, or build/SLIDE_PRESET
+#   SLIDE_PRESET=arm64  for 64-bit ARM, by a cross compiler: deb or tar
 # Exit code: 0, 1 where a package cannot be made or would need what is not everywhere.
 set -euo pipefail
 kind=${1:-}
@@ -13,10 +14,12 @@ cd "$(dirname "$0")/.."
 . scripts/data.sh
 mkdir -p "${2:-build/packages}"
 folder=$(realpath "${2:-build/packages}")
-build=$(realpath -m "${3:-build/release}")
+preset=${SLIDE_PRESET:-release}
+build=$(realpath -m "${3:-build/$preset}")
 sources=$PWD
 work=$folder/work
 fail() { echo "package.sh: $*" >&2; exit 1; }
+[[ $preset != arm64 || $kind =~ ^(deb|tar)$ ]] || { echo "package.sh: for 64-bit ARM there are deb and tar alone" >&2; exit 2; }
 
 # The times of files in packages: that of the commit.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || stat -c %Y CMakeLists.txt)}
@@ -33,8 +36,13 @@ configure() {  # argument of cmake...
 prepare_build() {
   if [ ! -e "$build/CMakeCache.txt" ]; then
     install_packages "${build_packages[@]}"
-    [ "$kind" = tar ] || install_packages "${python_packages[@]}" || true
-    configure --preset release -B "$build"
+    if [ "$preset" = arm64 ]; then
+      { add_arm64 && install_packages "${arm64_packages[@]}"; } ||
+        fail "this needs apt-get, and Debian's packages for arm64"
+    elif [ "$kind" != tar ]; then
+      install_packages "${python_packages[@]}" || true
+    fi
+    configure --preset "$preset" -B "$build"
   elif [ "$kind" != tar ] && [ "$(cached SLIDE_BUILD_PYTHON)" != OFF ] && ! has_target slide_python_package; then
     install_packages "${python_packages[@]}" || true
     configure "$build"
@@ -50,6 +58,7 @@ build_targets() {  # target...
 
 cached() { sed -n "s/^$1:[A-Za-z]*=//p" "$build/CMakeCache.txt"; }  # name of a setting
 version() { cached CMAKE_PROJECT_VERSION; }
+processor() { sed -n 's/^set(CMAKE_SYSTEM_PROCESSOR "\(.*\)")$/\1/p' "$build"/CMakeFiles/*/CMakeSystem.cmake | tail -n 1; }
 
 # The targets that `cmake --install` copies.
 installed_targets() {
@@ -89,7 +98,7 @@ make_deb() {
 
 make_tar() {
   local targets program name root
-  name=slide-$(version)-$(uname -m)-linux
+  name=slide-$(version)-$(processor)-linux
   root=$work/$name
   read -ra targets <<< "$(installed_targets | tr '\n' ' ')"
   build_targets "${targets[@]}" slide_static
@@ -97,7 +106,7 @@ make_tar() {
   rm -rf "$root" "$work/installed"
   cmake --install "$build" --prefix "$work/installed" > "$work/install.log"
   mkdir -p "$root/bin"
-  strip -o "$root/bin/slide" "$build/slide_static"
+  "$(cached CMAKE_STRIP)" -o "$root/bin/slide" "$build/slide_static"
   mv "$work/installed/share" "$root/"
   mkdir -p "$root/lib"
   mv "$work/installed/lib/systemd" "$root/lib/"

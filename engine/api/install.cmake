@@ -42,7 +42,7 @@ if(SLIDE_BUILD_PROGRAM)
   install(TARGETS slide)
   set(shell_folder ${PROJECT_BINARY_DIR}/shell)
   add_custom_command(OUTPUT ${shell_folder}/made
-    COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:slide> -DFOLDER=${shell_folder} -P ${api_folder}/shell_files.cmake
+    COMMAND ${CMAKE_COMMAND} "-DPROGRAM=${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:slide>" -DFOLDER=${shell_folder} -P ${api_folder}/shell_files.cmake
     DEPENDS slide ${api_folder}/shell_files.cmake VERBATIM)
   add_custom_target(slide_shell_files ALL DEPENDS ${shell_folder}/made)
   install(FILES ${shell_folder}/slide.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

@@ -5,6 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
+#elif defined(SLIDE_NEON_DOTS) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 #include <cstdlib>
@@ -16,14 +18,37 @@
 
 namespace slide::kernels {
 
+using RowsForwardInt8 = decltype(KernelSet::rows_forward_int8);
+using RowsForwardBf16 = decltype(KernelSet::rows_forward_bf16);
+
+namespace {
+
+[[maybe_unused]] KernelSet with_int8(const KernelSet& base, const char* name,
+                                     RowsForwardInt8 rows_forward_int8) {
+  KernelSet set = base;
+  set.name = name;
+  set.fast_int8 = true;
+  set.rows_forward_int8 = rows_forward_int8;
+  return set;
+}
+
+[[maybe_unused]] KernelSet with_bf16(const KernelSet& base, const char* name, bool fast,
+                                     RowsForwardBf16 rows_forward_bf16) {
+  KernelSet set = base;
+  set.name = name;
+  set.fast_bf16 = fast;
+  set.rows_forward_bf16 = rows_forward_bf16;
+  return set;
+}
+
+}  // namespace
+
 extern const KernelSet kScalarKernels;
 #if defined(SLIDE_X86)
 extern const KernelSet kAvx2Kernels;
 extern const KernelSet kAvx512Kernels;
-using RowsForwardInt8 = decltype(KernelSet::rows_forward_int8);
 std::remove_pointer_t<RowsForwardInt8> rows_forward_int8_dots;
 #if defined(SLIDE_BF16)
-using RowsForwardBf16 = decltype(KernelSet::rows_forward_bf16);
 std::remove_pointer_t<RowsForwardBf16> rows_forward_bf16_dots, rows_forward_bf16_tiles;
 #endif
 
@@ -36,14 +61,6 @@ bool cpu_has(unsigned subleaf, int which, int bit) {
 }
 bool has_avx512_vnni() {
   return cpu_has(0, 2, 11);
-}
-
-KernelSet avx512_with_int8() {
-  KernelSet set = kAvx512Kernels;
-  set.name = "avx512_vnni";
-  set.fast_int8 = true;
-  set.rows_forward_int8 = rows_forward_int8_dots;
-  return set;
 }
 
 #if defined(SLIDE_BF16)
@@ -68,14 +85,6 @@ bool may_use_tiles() {
 #endif
 }
 
-KernelSet with_bf16(const KernelSet& base, const char* name, bool fast, RowsForwardBf16 rows_forward_bf16) {
-  KernelSet set = base;
-  set.name = name;
-  set.fast_bf16 = fast;
-  set.rows_forward_bf16 = rows_forward_bf16;
-  return set;
-}
-
 // Appends the sets derived from `base`, the last one, on machines with bfloat16 arithmetic.
 void add_bf16_sets(const KernelSet& base, std::vector<const KernelSet*>& sets) {
   if (!has_avx512_bf16()) return;
@@ -96,6 +105,36 @@ void add_bf16_sets(const KernelSet& base, std::vector<const KernelSet*>& sets) {
 }  // namespace
 #elif defined(SLIDE_NEON)
 extern const KernelSet kNeonKernels;
+#if defined(SLIDE_NEON_DOTS)
+std::remove_pointer_t<RowsForwardInt8> rows_forward_int8_dots, rows_forward_int8_mixed_dots;
+std::remove_pointer_t<RowsForwardBf16> rows_forward_bf16_dots;
+
+namespace {
+
+// Bit `bit` of the first or the second word in which Linux describes the processor; elsewhere nothing is
+// known.
+bool cpu_has([[maybe_unused]] bool second, [[maybe_unused]] int bit) {
+#if defined(__linux__)
+  return (getauxval(second ? AT_HWCAP2 : AT_HWCAP) >> bit & 1u) != 0;
+#else
+  return false;
+#endif
+}
+
+// Appends the sets derived from neon, on processors with products of bytes and of bfloat16. Those that have
+// i8mm have asimddp; a dot product has the rate of a fused multiply-add of fp32 (Neoverse V1 and N2, software
+// optimization guides).
+void add_dot_sets(std::vector<const KernelSet*>& sets) {
+  static const KernelSet dot = with_int8(kNeonKernels, "neon_dotprod", rows_forward_int8_dots);
+  static const KernelSet i8mm = with_int8(kNeonKernels, "neon_i8mm", rows_forward_int8_mixed_dots);
+  if (cpu_has(false, 20)) sets.push_back(&dot);  // asimddp
+  if (cpu_has(true, 13)) sets.push_back(&i8mm);
+  static const KernelSet bf16 = with_bf16(*sets.back(), "neon_bf16", true, rows_forward_bf16_dots);
+  if (cpu_has(true, 14)) sets.push_back(&bf16);
+}
+
+}  // namespace
+#endif
 #endif
 
 std::vector<const KernelSet*> available() {
@@ -107,7 +146,7 @@ std::vector<const KernelSet*> available() {
   if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")) {
     sets.push_back(&kAvx512Kernels);
-    static const KernelSet int8 = avx512_with_int8();
+    static const KernelSet int8 = with_int8(kAvx512Kernels, "avx512_vnni", rows_forward_int8_dots);
     if (has_avx512_vnni()) sets.push_back(&int8);
 #if defined(SLIDE_BF16)
     add_bf16_sets(*sets.back(), sets);
@@ -115,6 +154,9 @@ std::vector<const KernelSet*> available() {
   }
 #elif defined(SLIDE_NEON)
   sets.push_back(&kNeonKernels);
+#if defined(SLIDE_NEON_DOTS)
+  add_dot_sets(sets);
+#endif
 #endif
   return sets;
 }

@@ -188,8 +188,8 @@ struct KernelSet {
 // InputError where that is unknown or not supported by the machine. Decided at the first call; thread-safe.
 const KernelSet& active();
 
-// The sets that this machine supports, from scalar to the fastest: scalar, avx2, avx512, avx512_bf16, amx; or
-// scalar, neon.
+// The sets that this machine supports, from scalar to the fastest: scalar, avx2, avx512, avx512_vnni,
+// avx512_bf16, amx; or scalar, neon, neon_dotprod, neon_i8mm, neon_bf16.
 std::vector<const KernelSet*> available();
 
 // The set called `name`, or nullptr where the build or the machine lacks it.

@@ -1,6 +1,10 @@
 // Tests of the available instruction sets and the active one.
 #include <gtest/gtest.h>
 
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -56,6 +60,22 @@ TEST(Dispatch, X86NamesFollowTheProcessor) {
   if (find("avx512_bf16") == nullptr) {
     EXPECT_EQ(find("amx"), nullptr);
   }
+}
+#endif
+
+#if defined(__aarch64__) && defined(__linux__)
+TEST(Dispatch, ArmNamesFollowTheProcessor) {
+  EXPECT_NE(find("neon"), nullptr);
+  EXPECT_EQ(find("neon_dotprod") != nullptr, (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0);
+  EXPECT_EQ(find("neon_i8mm") != nullptr, (getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0);
+  EXPECT_EQ(find("neon_bf16") != nullptr, (getauxval(AT_HWCAP2) & HWCAP2_BF16) != 0);
+}
+
+// CTest names the last set of the processor that it emulates.
+TEST(Dispatch, TheEmulatedProcessorHasItsSets) {
+  const char* last = std::getenv("SLIDE_LAST_SET");
+  if (last == nullptr) GTEST_SKIP() << "SLIDE_LAST_SET is not set";
+  EXPECT_STREQ(available().back()->name, last);
 }
 #endif
 

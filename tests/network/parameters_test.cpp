@@ -64,7 +64,7 @@ std::array<long, 2> pages_by_thread(F&& fill) {
 }
 
 TEST(FillUniform, TheOwnerOfARowTouchesItFirst) {
-  ASSERT_EQ(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), 0);  // large pages are not always available
+  if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0) GTEST_SKIP() << "large pages cannot be switched off here";
   constexpr std::size_t kRows = 1 << 16;
   Parameters owned(kRows, 128), in_turns(kRows, 128);
   const auto all = static_cast<double>(owned.bytes()) / 4096;

@@ -12,6 +12,11 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
+# For which architecture libraries are looked up.
+if(CPACK_DEBIAN_PACKAGE_ARCHITECTURE)
+  set(ENV{DEB_HOST_ARCH} ${CPACK_DEBIAN_PACKAGE_ARCHITECTURE})
+endif()
+
 # What dpkg-shlibdeps finds for files, as the text of a field.
 function(libraries_of result)
   set(work ${CPACK_TOPLEVEL_DIRECTORY}/shlibdeps)
@@ -70,6 +75,6 @@ file(WRITE ${doc}/changelog.Debian "slide (${CPACK_PACKAGE_VERSION}-${CPACK_DEBI
 run(gzip -9n ${doc}/changelog ${doc}/changelog.Debian ${root}/usr/share/man/man1/slide.1)
 file(GLOB libraries ${root}/usr/lib/libslide.a)
 if(libraries)
-  run(strip --strip-debug --enable-deterministic-archives ${libraries})
+  run(${CPACK_SLIDE_STRIP} --strip-debug --enable-deterministic-archives ${libraries})
 endif()
 run(find . -type d -exec chmod 755 {} +)

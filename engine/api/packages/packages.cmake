@@ -64,6 +64,10 @@ hash tables choose.
 This package holds ${slide_contents}.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
+set(CPACK_SLIDE_STRIP ${CMAKE_STRIP})
+if(CMAKE_CROSSCOMPILING AND CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")  # else that of this machine
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)
+endif()
 set(SLIDE_MAINTAINER "SLIDE <slide@packages.invalid>" CACHE STRING "Who the Debian package says to maintain it")
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${SLIDE_MAINTAINER}")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
