@@ -301,6 +301,11 @@ void Data::copy_labels(std::uint64_t* offsets, std::uint32_t* ids) const {
   }
 }
 
+void Data::copy_dense(float* values) const {
+  const std::size_t columns = dense_columns();
+  for (std::size_t i = 0; i < samples(); ++i) impl_->rows.dense().copy_row(i, values + i * columns);
+}
+
 std::uint64_t Data::unknown_features() const {
   return impl_->reading ? impl_->reading->unknown_features : 0;
 }

@@ -99,7 +99,7 @@ MaybeViolation check_columns(const DataConfig& data) {
     return violation(missing, "is not set: a table needs the columns of its texts and of its labels");
   }
   const bool of_log = data.kind == DataKind::kInteractions || !data.user.empty() || !data.item.empty();
-  if (data.text.empty() && !data.weight.empty() && !of_log)
+  if (data.text.empty() && !data.weight.empty() && !of_log && data.kind != DataKind::kAuto)
     return violation("data.weight", "= {} needs a table, whose columns data.text and data.labels name",
                      data.weight);
   if (!data.sample_weights.empty() && !data.weight.empty())

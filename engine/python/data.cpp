@@ -95,6 +95,14 @@ py::tuple features_of(const api::Data& data) {
   return py::make_tuple(offsets, ids, values);
 }
 
+// Returns float32 [samples, dense columns].
+py::array_t<float> dense_of(const api::Data& data) {
+  py::array_t<float> values(
+      {static_cast<py::ssize_t>(data.samples()), static_cast<py::ssize_t>(data.dense_columns())});
+  if (data.dense_columns() > 0) data.copy_dense(values.mutable_data());
+  return values;
+}
+
 // Returns (offsets as uint64, ids as uint32).
 py::tuple labels_of(const api::Data& data) {
   auto offsets = new_array<std::uint64_t>(data.samples() + 1);
@@ -111,7 +119,8 @@ py::list label_names_of(const api::Data& data) {
 
 py::list feature_names(const api::Data& data) {
   py::list names;
-  for (std::uint32_t i = 0; i < data.features(); ++i) names.append(text_of(data.feature_name(i)));
+  const std::uint32_t sparse = data.features() - data.dense_columns();  // dense columns have no names
+  for (std::uint32_t i = 0; i < sparse; ++i) names.append(text_of(data.feature_name(i)));
   return names;
 }
 
@@ -155,6 +164,7 @@ void bind_data(py::module_& module) {
       .def("grouped", &grouped, py::arg("groups"))
       .def("timed", &timed, py::arg("times"))
       .def("feature_rows", &features_of)
+      .def("dense_rows", &dense_of)
       .def("label_rows", &labels_of)
       .def("label_names", &label_names_of)
       .def("feature_names", &feature_names)

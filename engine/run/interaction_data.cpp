@@ -47,6 +47,12 @@ bool is_interactions(const DataConfig& config) {
   const bool found = open && config.format == DataFormat::kAuto && config.text.empty() &&
                      detect_file(config.train) == DataFormat::kInteractions;
   if (told || found) return true;
+  if (!config.weight.empty() && config.text.empty())
+    fail_input(
+        "data.weight = {} names a column of a table, whose columns data.text and data.labels name, or of a "
+        "log, "
+        "which {} is not clearly; if it is, set data.kind=interactions",
+        config.weight, config.train.empty() ? "data.train" : shown_path(config.train));
   if (config.known.empty() && !config.test_newest.wanted() && config.log == LogForm::kAuto) return false;
   fail_input(
       "{} is for interactions, but {} is not clearly a log of these; if it is, set data.kind=interactions",

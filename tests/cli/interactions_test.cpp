@@ -195,6 +195,27 @@ TEST_F(InteractionsTest, MoreUsersAndItemsAreLearntBehindThoseOfAModel) {
   }
 }
 
+TEST_F(InteractionsTest, AWeightThatIsNamedLeavesALogALog) {
+  std::string log = "user_id,movie_id,rating,timestamp\n";
+  for (int i = 0; i < 200; ++i)
+    log += fmt::format("u{},m{},{},{}\n", i % 20, i % 7, 1 + i % 5, 978300760 + i);
+  write_file(slide_.path("log.csv"), log);
+  for (const char* weight : {"data.weight=rating", "data.weight=none"}) {
+    const Outcome named =
+        slide_.run({"train", "log.csv", "--set", weight, "--force", "--epochs", "1", "--out", "log"});
+    EXPECT_EQ(named.code, 0) << named.err;
+    EXPECT_NE(named.out.find("items  7 are features and labels"), std::string::npos) << named.out;
+  }
+  write_file(slide_.path("samples.txt"), "2 5 3\n0 1:1\n2 3:1\n");
+  const Outcome none = slide_.run({"train", "samples.txt", "--set", "data.weight=w", "--out", "none"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_NE(none.err.find("data.weight = w names a column"), std::string::npos) << none.err;
+  const Outcome samples =
+      slide_.run({"train", "samples.txt", "--set", "data.kind=samples", "data.weight=w", "--out", "none"});
+  EXPECT_EQ(samples.code, 2);
+  EXPECT_NE(samples.err.find("needs a table"), std::string::npos) << samples.err;
+}
+
 TEST_F(InteractionsTest, WhatDoesNotFitIsRefused) {
   write_logs();
   ASSERT_EQ(train().code, 0);

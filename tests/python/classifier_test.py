@@ -75,6 +75,35 @@ def test_sparse_features_have_dense_columns_beside_them(samples, few, program, t
     assert classifier.partial_fit((x, columns), y).score((x, columns), y) > 0.9
 
 
+def test_files_with_dense_columns_are_read_as_they_are(samples, tmp_path):
+    x, y = samples
+    columns = encoded(y, 4)
+    np.save(tmp_path / "x.npy", columns)
+    slide.write(tmp_path / "train.txt", x, y)
+    (both, array), labels = slide.read(f"{tmp_path / 'x.npy'}+{tmp_path / 'train.txt'}")
+    assert (both != x).nnz == 0 and (array == columns).all() and (labels != y).nnz == 0
+    (tmp_path / "y.txt").write_text("\n".join(",".join(map(str, row)) for row in lists_of(y)) + "\n")
+    alone, labels = slide.read(f"{tmp_path / 'x.npy'},{tmp_path / 'y.txt'}")
+    assert (alone == columns).all() and (labels != y).nnz == 0
+    with pytest.raises(slide.InputError, match="save them by numpy.save"):
+        slide.write(tmp_path / "both.txt", (x, columns), y)
+
+
+def test_texts_where_numbers_belong_are_refused(samples, few):
+    x, y = samples
+    model = slide.Classifier(**few).fit(x, y).model_
+    with pytest.raises(slide.InputError, match="give a list of texts"):
+        model.predict("red sky")
+    with pytest.raises(slide.InputError, match="features are numbers"):
+        slide.Classifier(**few).fit(np.array([["a", "b"], ["c", "d"]], dtype=object), [0, 1])
+    with pytest.raises(slide.InputError, match="give a list of names or numbers"):
+        model.similar(16)
+    with pytest.raises(slide.InputError, match="^train.epoch=3: unknown key"):
+        slide.Classifier(train__epoch=3).fit(x, y)
+    with pytest.raises(slide.InputError, match="training ends by one set"):
+        slide.Classifier(**few).fit(x, y, eval_set=[(x, y), (x, y)])
+
+
 def test_texts_have_dense_columns_beside_them(samples, few):
     _, y = samples
     columns, texts = encoded(y, 2), [f"word{i % 40} and more" for i in range(y.shape[0])]

@@ -137,18 +137,30 @@ def csr_of(x: Any) -> Any:
         return x if x.dtype == np.float32 else x.astype(np.float32)
     if are_texts(x):
         raise InputError("X holds texts, and features are wanted: a matrix with a row a sample")
+    return sparse.csr_matrix(_checked_array(x))
+
+
+def _checked_array(x: Any) -> np.ndarray:
+    """An array of float32 of two dimensions. Raises InputError, a ValueError, for texts among the numbers."""
     from ._sklearn import check_array
 
-    return sparse.csr_matrix(check_array(x, dtype=np.float32, ensure_min_samples=0, estimator="Classifier"))
+    if isinstance(x, str):
+        raise InputError("X is one text; give a list of texts, a text for each sample")
+    try:
+        return check_array(x, dtype=np.float32, ensure_min_samples=0, estimator="Classifier")
+    except ValueError as fault:
+        if "could not convert string to float" not in str(fault):
+            raise
+        raise InputError(
+            f"X: {fault}; features are numbers. Of texts give one column, with others joined to it; of categories use "
+            "OneHotEncoder"
+        ) from None
 
 
 def array_of(x: Any) -> np.ndarray:
     """Features as a dense array of float32 without gaps: the same object where it is one."""
-    from ._sklearn import check_array
-
     x = _plain_frame(x)
-    x = csr_of(x).toarray() if is_sparse(x) else x
-    return np.ascontiguousarray(check_array(x, dtype=np.float32, ensure_min_samples=0, estimator="Classifier"))
+    return np.ascontiguousarray(_checked_array(csr_of(x).toarray() if is_sparse(x) else x))
 
 
 def features_of(x: Any) -> Any:

@@ -72,13 +72,15 @@ def config_of(path: Optional[str], keys: Mapping[str, Any], more: Sequence[str] 
     ``layer`` may be a list of dicts, which takes the place of all layers; dicts by number, ``{-1: {...}}``, change some.
     """
     keys = dict(keys)
-    layers = keys.get("layer")
-    if not isinstance(layers, (list, tuple)):
-        overrides = overrides_of(keys) + list(more)
-        return _slide.Config(overrides) if path is None else _slide.Config.load(path, overrides)
-    del keys["layer"]
-    base = _slide.Config() if path is None else _slide.Config.load(path)
-    return _slide.Config.from_toml(_with_layers(base.to_toml(), layers), overrides_of(keys) + list(more))
+    layers = keys.pop("layer") if isinstance(keys.get("layer"), (list, tuple)) else None
+    overrides = overrides_of(keys) + list(more)
+    try:
+        if layers is None:
+            return _slide.Config(overrides) if path is None else _slide.Config.load(path, overrides)
+        base = _slide.Config() if path is None else _slide.Config.load(path)
+        return _slide.Config.from_toml(_with_layers(base.to_toml(), layers), overrides)
+    except _slide.InputError as fault:  # keys come as options do
+        raise _slide.InputError(str(fault).removeprefix("--set ")) from None
 
 
 def value_in(toml: str, section: str, name: str) -> str:

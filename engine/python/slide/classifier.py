@@ -201,7 +201,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
 
         Samples without labels are left out. Names of labels of texts stand in ``classes_`` by falling frequency, those
         of ``text__min_label_count`` samples or more. The same arrays or texts give the model that ``slide train`` makes of the same
-        file and configuration, to the bit.
+        file and configuration, its weights to the bit.
 
         Raises InputError, which is a ValueError, for parameters and data at fault.
         """
@@ -238,8 +238,9 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         """The samples of an eval_set, as those of `data` are."""
         if isinstance(eval_set, list) and len(eval_set) == 1:
             eval_set = eval_set[0]
-        if not isinstance(eval_set, (tuple, list)) or len(eval_set) != 2:
-            raise InputError("eval_set: give a pair (X, y), or a list of one")
+        several = isinstance(eval_set, list) and all(isinstance(one, tuple) for one in eval_set)
+        if several or not isinstance(eval_set, (tuple, list)) or len(eval_set) != 2:
+            raise InputError("eval_set: give a pair (X, y), or a list of one; training ends by one set")
         x, columns = apart(eval_set[0])
         x, y = one_text_column(x), eval_set[1]
         if self._text != are_texts(x):
@@ -410,7 +411,9 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
                 raise InputError(f"{file.name}: another version wrote it; fit again")
             state = content["state"]
         except OSError as failure:
-            raise InputError(f"{failure.filename}: cannot be read ({failure.strerror})") from failure
+            raise InputError(
+                f"{failure.filename}: cannot be read ({failure.strerror}); slide.load reads models of the command line"
+            ) from failure
         except (pickle.UnpicklingError, EOFError, AttributeError, KeyError, TypeError) as failure:
             raise InputError(f"{os.fspath(path)}.classes: is damaged; copy it again or fit again") from failure
         estimator = cls()

@@ -9,7 +9,7 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _slide
-from ._inputs import csr_of, data_of, numbered, told
+from ._inputs import apart, csr_of, data_of, numbered, told
 from ._keys import config_of
 from .model import Model, left_out_line
 
@@ -34,8 +34,8 @@ def read(
     """Reads a data file of any format that ``slide train`` takes: XMC text, libsvm, labelled text, a pair of .npz files
     (named by its features), IDX images, each of them packed with gzip or not.
 
-    Returns X, features [n, features] of float32, and Y, labels [n, labels] of 0 and 1 as int8, both CSR. Values are as
-    they stand in the file, unless ``data__normalize=True`` is among the keys, as ``data__one_based=True`` or
+    Returns X, features [n, features] of float32, and Y, labels [n, labels] of 0 and 1 as int8, both CSR; of a matrix
+    ``X.npy`` X is an array, of ``X.npy+SAMPLES`` the pair of both, as ``Classifier.fit`` takes it. Values are as they stand in the file, unless ``data__normalize=True`` is among the keys, as ``data__one_based=True`` or
     ``data__format="libsvm"`` can be.
 
     From labelled text a vocabulary is learnt by the keys of ``text``, ``text__min_count=2``; with `model` the text is read
@@ -63,7 +63,12 @@ def read(
         data = told(_slide.Data.read(os.fspath(path), config_of(None, {"data__normalize": False, **keys})))
     offsets, ids, values = data.feature_rows()
     label_offsets, labels = data.label_rows()
-    x = _matrix(offsets, ids, values, data.features)
+    columns = data.features - data.dense_columns
+    if columns == 0 and data.dense_columns:
+        x = data.dense_rows()
+    else:
+        x = _matrix(offsets, ids, values, columns)
+        x = (x, data.dense_rows()) if data.dense_columns else x
     y = _matrix(label_offsets, labels, np.ones(len(labels), np.int8), data.labels)
     if not names:
         return x, y
@@ -84,4 +89,6 @@ def write(path: "str | os.PathLike[str]", X: Any, Y: Any = None, *, format: Opti
 
     Raises InputError for matrices at fault and a format that is not known, Error when the file cannot be written.
     """
+    if apart(X)[1] is not None:
+        raise _slide.InputError("X: dense columns beside sparse features are not written; save them by numpy.save")
     data_of(csr_of(X), None if Y is None else numbered(Y)).write(os.fspath(path), format or "")

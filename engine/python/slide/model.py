@@ -285,7 +285,7 @@ class Model:
         """
         if of not in ("labels", "features"):
             raise _slide.InputError(f"of: {of!r}; give 'labels' or 'features'")
-        if isinstance(items, str):
+        if isinstance(items, str) or (items is not None and not np.iterable(items)):
             raise _slide.InputError("items: give a list of names or numbers")
         features = of == "features"
         if items is None:

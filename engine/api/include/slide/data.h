@@ -139,6 +139,8 @@ class SLIDE_API Data {
   // Copies the samples in CSR form: offsets [samples() + 1], ids and values of one element per entry.
   void copy_features(std::uint64_t* offsets, std::uint32_t* ids, float* values) const;
   void copy_labels(std::uint64_t* offsets, std::uint32_t* ids) const;
+  // Copies the dense columns, row by row: values [samples() x dense_columns()].
+  void copy_dense(float* values) const;
 
   // Whether features and labels have names, from a learnt vocabulary or a model.
   bool is_text() const;
