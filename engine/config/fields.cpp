@@ -138,8 +138,8 @@ std::vector<Field> data_fields(DataConfig& c) {
       {"time", text(c.time, true),
        "When samples are from, where the latest of them are to be held out: JSON lines, CSV, TSV: a column; "
        "else a file with a value a line; numbers, or texts that sort by time, as 2024-05-31; order = the "
-       "order "
-       "in the file; empty = samples are drawn; interactions: the column of times, or none, or order.",
+       "order in the file; none = samples are drawn; empty = the same, unless slide tune finds "
+       "that the order in the file matters; interactions: the column of times, or none, or order.",
        "\"\""},
       {"train_first", count(c.train_first, 0, kMax31), "IDX: train on the first n samples only, 0 = all."},
       {"test_last", count(c.test_last, 0, kMax31), "IDX: test on the last n samples only, 0 = all."},
