@@ -176,6 +176,7 @@ struct EvalConfig {
   std::uint32_t candidates = 256;  // lsh inference: max neurons from the tables scored per sample
   double propensity_a = 0.55;      // Jain, Prabhu, Varma 2016, section 4
   double propensity_b = 1.5;
+  double rare = 0.0;  // power of the inverse propensities in the ranking (rare_ranking.h)
 };
 
 // [neighbours]: kNN prediction (neighbours.h).

@@ -206,6 +206,7 @@ class Search {
     tried_.insert(to_toml(run.config));
     if (tries_votes() && trials_ + 1 < options_.trials) run.votes = votes_beside(trial, run.config);
     run.config.train.eval_every = 0;
+    run.config.eval.rare = 0;  // trials are scored for P@k
     run.rival = trials_ > 0 && base_.within ? &base_ : nullptr;
     try {
       if (!runner_.run(run, trial)) return false;
