@@ -91,11 +91,11 @@ void record_keys(const Data::Impl& data, DataConfig& config) {
                wanted, name.thing);
   };
   const DataConfig of_file = data.reading ? data.reading->options : DataConfig();
-  const bool in_order = config.time == kFileOrder;
+  const bool names_none = config.time == kFileOrder || config.time == kNoTime;
   check(kGroupKey, config.group, of_file.group);
-  if (!in_order) check(kTimeKey, config.time, of_file.time);
+  if (!names_none) check(kTimeKey, config.time, of_file.time);
   config.group = of_file.group;
-  if (!in_order) config.time = of_file.time;
+  if (!names_none) config.time = of_file.time;
 }
 
 }  // namespace

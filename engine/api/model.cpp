@@ -30,6 +30,13 @@ InferenceOptions options_of(const EvalConfig& config, Inference wanted, int thre
   return options;
 }
 
+// `power`: none for eval.rare of the model.
+std::shared_ptr<const RareRanking> rare_of(const slide::Model& model, const std::optional<double>& power) {
+  if (!power) return rare_ranking(model);
+  if (!(*power >= 0 && *power <= 1)) fail_input("rare = {} must be from 0 to 1", *power);
+  return *power == 0 ? nullptr : make_rare_ranking(propensities(model), *power);
+}
+
 bool reaches_as_float(double score, double threshold) {
   return reaches_float(static_cast<float>(score), threshold);
 }
@@ -135,6 +142,7 @@ Predictor::Impl::Impl(std::shared_ptr<const Model::Impl> of, const PredictOption
       options.scores == Scores::kProbability && is_normalised(model->model.config.loss.kind);
   if (inference.mode == slide::Inference::kLsh) model->build_asked_tables(options.threads);
   inference.shared = &model->scorers;
+  inference.rare = rare_of(model->model, options.rare);
   predictor.emplace(model->model.trained(), inference);
 }
 
@@ -272,6 +280,7 @@ Measures evaluate(const Model& model, const Data& data, const std::vector<std::u
     options.k = *std::max_element(ranks.begin(), ranks.end());
     if (options.mode == slide::Inference::kLsh) impl.build_asked_tables(threads);
     options.shared = &impl.scorers;
+    options.rare = rare_ranking(impl.model);
     const slide::Predictor predictor(impl.model.trained(), options);
     const Dataset rows = scaled_rows(Internals::of(data), impl.model.config.data);
     check_labels_apart(impl.model, rows);

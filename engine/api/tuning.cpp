@@ -16,8 +16,8 @@ namespace slide::api {
 namespace {
 
 Trial trial_of(const slide::Trial& trial) {
-  return {trial.number, trial.changes,  trial.score,   trial.train_seconds, trial.full_seconds,
-          trial.within, trial.diverged, trial.is_best, trial.dropped,       trial.too_large};
+  return {trial.number,   trial.changes, trial.score,   trial.train_seconds, trial.full_seconds, trial.within,
+          trial.diverged, trial.is_best, trial.dropped, trial.too_large,     trial.taken};
 }
 
 TuneResult tune_on(const slide::Config& stated, const Dataset& rows, const TuneOptions& options,
@@ -35,6 +35,7 @@ TuneResult tune_on(const slide::Config& stated, const Dataset& rows, const TuneO
   search.fixed = options.fixed;
   search.train_seconds = options.train_seconds;
   if (callbacks.step) search.go_on = [&] { return call(callbacks.step); };
+  if (callbacks.note) search.note = [&](const std::string& line) { call(callbacks.note, line); };
   std::function<void(const slide::Trial&)> observe;
   if (callbacks.trial) observe = [&](const slide::Trial& trial) { call(callbacks.trial, trial_of(trial)); };
   const slide::TuneResult found = slide::tune(start, rows, search, observe);
@@ -45,6 +46,15 @@ TuneResult tune_on(const slide::Config& stated, const Dataset& rows, const TuneO
   result.folds = found.folds;
   result.train_samples = found.train_samples;
   result.validation_samples = found.validation_samples;
+  result.validation_by = found.validation_by;
+  result.decision_samples = found.decision_samples;
+  result.leader = found.leader;
+  if (found.gain) {
+    result.difference = found.gain->value;
+    result.low = found.gain->interval.low;
+    result.high = found.gain->interval.high;
+    result.p = found.gain->p;
+  }
   return result;
 }
 

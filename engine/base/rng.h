@@ -27,6 +27,7 @@ enum class Purpose : std::uint64_t {
   kStart = 13,
   kResampling = 14,
   kHiding = 15,
+  kPermutation = 16,
 };
 
 // SplitMix64's finaliser (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014, fig.

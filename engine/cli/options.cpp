@@ -142,6 +142,15 @@ void add_inference(CLI::App& app, std::optional<Inference>& inference) {
       ->type_name("auto|full|lsh");
 }
 
+void add_rare(CLI::App& app, std::optional<double>& rare) {
+  app.add_option(
+         "--rare", rare,
+         "Favour rare labels: rank by probability divided by the label's propensity to this power, from "
+         "0 to 1; default: the model's eval.rare")
+      ->check(number(0, 1))
+      ->type_name("R");
+}
+
 void add_known(CLI::App& app, std::string& file) {
   app.add_option("--known", file,
                  "Interactions: log of what the users of DATA have already; by default the one that the "

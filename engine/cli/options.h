@@ -50,6 +50,7 @@ CLI::Option* add_train_seed(CLI::App& app, std::optional<std::uint64_t>& seed);
 
 // Add --inference and --labels of a model.
 void add_inference(CLI::App& app, std::optional<Inference>& inference);
+void add_rare(CLI::App& app, std::optional<double>& rare);
 // Add --known and --keep-known, for models of interactions.
 void add_known(CLI::App& app, std::string& file);
 void add_keep_known(CLI::App& app, bool& keep);

@@ -59,6 +59,7 @@ void add_predict(CLI::App& app, Action& action) {
   sub->add_flag("--json", command->json, "Print a JSON object for each sample")->excludes("--out");
   add_format(*sub, "--format", "Format of DATA; default: found from its content", command->use.format);
   add_inference(*sub, command->use.inference);
+  add_rare(*sub, command->use.rare);
   add_known(*sub, command->use.known);
   add_keep_known(*sub, command->use.keep_known);
   add_skip_bad(*sub, command->skip_bad);

@@ -200,7 +200,6 @@ class Answers {
       const auto some = best.subspan(first, std::min(kAtOnce, best.size() - first));
       take_scores(some, scores.data());
       for (std::size_t i = 0; i < some.size(); ++i) {
-        if (thresholds_ && !reaches(scores[i], thresholds_->least())) return;
         if (thresholds_ && !reaches(scores[i], thresholds_->of(some[i].label))) continue;
         take(some[i].label, scores[i]);
       }
@@ -298,10 +297,10 @@ void answer(const RowPart& part, bool skip_bad, Answers& answers, BadRows& bad) 
 std::string options_of(const PredictCommand& command) {
   const ModelUse& use = command.use;
   const auto choice = [](const auto& chosen) { return chosen ? static_cast<int>(*chosen) : -1; };
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", command.data == "-", command.k.value_or(0),
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}", command.data == "-", command.k.value_or(0),
                      command.threshold.has_value(), command.threshold.value_or(0), command.scores,
                      command.out.empty(), choice(use.inference), choice(use.format), use.keep_known,
-                     command.skip_bad, command.json);
+                     command.skip_bad, command.json, use.rare.value_or(-1));
 }
 
 // The log whose users are asked for: that of the command, or all of the model's.

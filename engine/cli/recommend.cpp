@@ -68,6 +68,7 @@ void add_recommend(CLI::App& app, Action& action) {
       ->type_name("FILE.npz|.tsv|.jsonl");
   sub->add_flag("--json", command->json, "Print a JSON object a user")->excludes("--out");
   add_inference(*sub, command->use.inference);
+  add_rare(*sub, command->use.rare);
   add_strict(*sub, command->strict);
   add_threads(*sub, command->use.threads);
   sub->callback([command, titles, &action] {

@@ -123,6 +123,7 @@ void add_serve(CLI::App& app, Action& action) {
   sub->add_flag("--similar-features", command->model.similar_features,
                 "The same of what samples are made of: words, or features; of interactions items as input");
   add_inference(*sub, command->model.inference);
+  add_rare(*sub, command->model.rare);
   add_threads(*sub, server.threads);
   take_settings(*sub);
   sub->callback([command, &action] {

@@ -106,9 +106,9 @@ void check_per_label(const TestCommand& command, const Model& model) {
 std::string options_of(const TestCommand& command) {
   const ModelUse& use = command.use;
   const auto choice = [](const auto& chosen) { return chosen ? static_cast<int>(*chosen) : -1; };
-  return fmt::format("{} {} {} {} {} {} {}", command.data == "-", fmt::join(command.measures.ks, ","),
+  return fmt::format("{} {} {} {} {} {} {} {}", command.data == "-", fmt::join(command.measures.ks, ","),
                      command.measures.filter.empty(), choice(use.inference), choice(use.format),
-                     use.keep_known, command.skip_bad);
+                     use.keep_known, command.skip_bad, use.rare.value_or(-1));
 }
 
 void run_test(const TestCommand& command, Cluster& cluster) {
@@ -169,6 +169,7 @@ void add_test(CLI::App& app, Action& action) {
       ->required();
   add_measures(*sub, command->measures, "the model's eval.k");
   add_inference(*sub, command->use.inference);
+  add_rare(*sub, command->use.rare);
   add_known(*sub, command->use.known);
   add_keep_known(*sub, command->use.keep_known);
   add_threads(*sub, command->use.threads);

@@ -85,16 +85,38 @@ void print_json(const TuneResult& result, const Output& output) {
                {"splits", result.folds},
                {"validation_samples", result.validation_samples},
                {"validation_by", result.validation_by},
+               {"decision_samples", result.decision_samples},
+               {"leader", result.leader},
                {"out", output.file},
                {"report", output.report}});
+  if (result.gain) {
+    json["decision"] = {{"taken", result.best.number == result.leader},
+                        {"difference", result.gain->value},
+                        {"interval", {result.gain->interval.low, result.gain->interval.high}},
+                        {"p", result.gain->p}};
+  }
   print_json(json);
+}
+
+// The decision between the configuration as it is and the trial of highest score.
+std::string decision_text(const TuneResult& result) {
+  if (!result.gain) return "";
+  if (result.decision_samples == 0)
+    return "no held-out samples are left to decide on: the configuration stays as it is\n";
+  const Difference& gain = *result.gain;
+  return fmt::format("trial {} scores {:+.4f} ({:+.4f} to {:+.4f}) on {} further samples: {}\n",
+                     result.leader, gain.value, gain.interval.low, gain.interval.high,
+                     grouped(result.decision_samples),
+                     result.best.number == result.leader
+                         ? "better by more than chance, taken"
+                         : "not better by more than chance, the configuration stays as it is");
 }
 
 void print_result(const TuneResult& result, const Output& output) {
   print(
-      "{} trials on {} samples{}, scored on {} others{}; best is {}, score {:.4f}, about {:.3g} s on all "
+      "{}{} trials on {} samples{}, scored on {} others{}; best is {}, score {:.4f}, about {:.3g} s on all "
       "data:{}\nwrote {}\n",
-      result.trials, grouped(result.train_samples),
+      decision_text(result), result.trials, grouped(result.train_samples),
       result.folds > 1 ? fmt::format(" of {} splits each", result.folds) : "",
       grouped(result.validation_samples), chosen_text(result.validation_by), result.best.number,
       result.best.score, result.best.full_seconds, text_of(result.best.changes), output.file);
@@ -167,7 +189,9 @@ void add_tune(CLI::App& app, Action& action) {
       "then one\n"
       "or two at random. What is behind is dropped early. Keys given by --set keep their values. Writes the "
       "best\n"
-      "configuration to FILE, and a page about the search beside it.");
+      "configuration to FILE where it beats the first by more than chance, else the first, and a page about\n"
+      "the search beside it. Where labels or features change along the file, its last samples are kept for\n"
+      "validation, else random ones.");
   const auto command = std::make_shared<TuneCommand>();
   add_source(*sub, command->source, "DATA", "Training data, or a configuration to begin with (TOML)");
   add_test_data(*sub, command->source.test);

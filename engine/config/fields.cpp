@@ -71,8 +71,7 @@ std::vector<Field> data_fields(DataConfig& c) {
       {"format", choice(c.format), "Format of both files; auto looks at the content."},
       {"kind", choice(c.kind),
        "Whether a row is a sample or the items of a user, of which each epoch hides some and shows the "
-       "others; "
-       "auto looks at the content.",
+       "others; auto looks at the content.",
        "\"samples\""},
       {"mask", real(c.mask, between(0, 1)), "interactions: share of each user's items that an epoch hides.",
        "0.5"},
@@ -138,8 +137,8 @@ std::vector<Field> data_fields(DataConfig& c) {
       {"time", text(c.time, true),
        "When samples are from, where the latest of them are to be held out: JSON lines, CSV, TSV: a column; "
        "else a file with a value a line; numbers, or texts that sort by time, as 2024-05-31; order = the "
-       "order "
-       "in the file; empty = samples are drawn; interactions: the column of times, or none, or order.",
+       "order in the file; none = samples are drawn; empty = the same, unless slide tune finds "
+       "that the order in the file matters; interactions: the column of times, or none, or order.",
        "\"\""},
       {"train_first", count(c.train_first, 0, kMax31), "IDX: train on the first n samples only, 0 = all."},
       {"test_last", count(c.test_last, 0, kMax31), "IDX: test on the last n samples only, 0 = all."},
@@ -242,12 +241,14 @@ std::vector<Field> eval_fields(EvalConfig& c) {
       {"k", list(c.k, 1, 1000), "The k of P@k, nDCG@k, recall@k and PSP@k, ascending."},
       {"inference", choice(c.inference),
        "full: ranks all neurons; lsh: only candidates of hash tables; auto: candidates from 100,000 labels "
-       "on, "
-       "where they are as good."},
+       "on, where they are as good."},
       {"candidates", count(c.candidates, 1, 10000000),
        "LSH inference: neurons from the tables scored for a sample at most."},
       {"propensity_a", real(c.propensity_a, closed(0, 10)), "PSP@k: A of the propensity model."},
       {"propensity_b", real(c.propensity_b, above(0, 1000)), "PSP@k: B of the propensity model."},
+      {"rare", real(c.rare, closed(0, 1)),
+       "Rank by probability / propensity of the label to this power: 0 for P@k, 1 for PSP@k; scores stay.",
+       "0.0"},
   };
 }
 
@@ -304,8 +305,7 @@ std::vector<Field> layer_fields(LayerConfig& c) {
       {"wide_scale", real(c.wide_scale, closed(0, 1000)), "wide: length of a neuron's first weights.", "3.0"},
       {"wide_fit", real(c.wide_fit, closed(0, 1)),
        "wide: with loss.kind = sigmoid, weights and biases start at this share of a logistic model fitted to "
-       "a few "
-       "training samples, in place of wide_scale and loss.prior; 0 = off.",
+       "a few training samples, in place of wide_scale and loss.prior; 0 = off.",
        "0.0"},
       {"wide_ridge", real(c.wide_ridge, closed(0, 1e9)),
        "wide: of interactions, the penalty of the regression of each item on the others that first weights "

@@ -133,8 +133,9 @@ MaybeViolation check_test_after(const DataConfig& data) {
   if (data.test_newest.wanted() || !data.test.empty())
     return violation("data.test_after", "= {} leaves no place for {}; leave one out", data.test_after,
                      data.test.empty() ? "data.test_newest" : "data.test");
-  if (data.time == kFileOrder)
-    return violation("data.test_after", "= {} needs times, but data.time = order has none", data.test_after);
+  if (data.time == kFileOrder || (data.time == kNoTime && data.kind == DataKind::kSamples))
+    return violation("data.test_after", "= {} needs times, but data.time = {} has none", data.test_after,
+                     data.time);
   return {};
 }
 

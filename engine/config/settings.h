@@ -50,6 +50,8 @@ struct LabelWeights {
 
 // data.time: the order of the samples is their time.
 inline constexpr std::string_view kFileOrder = "order";
+// And where samples have no order that matters: validation samples are random, also those of a search.
+inline constexpr std::string_view kNoTime = "none";
 
 // [data]: sources of samples.
 struct DataConfig {
@@ -83,7 +85,7 @@ struct DataConfig {
   bool cache = false;            // training: store the parsed rows in FILE.slidecache and map them
   ValidationSource validation;   // default: none
   // Groups and times for held-out validation samples, also in a search: a column of a table, or a file with
-  // one value per training sample, or empty; time may also be kFileOrder.
+  // one value per training sample, or empty; time may also be kFileOrder or kNoTime.
   std::string group;              // samples of a group are held out together
   std::string time;               // the latest samples are held out
   std::uint32_t train_first = 0;  // IDX: use the first n samples for training, 0 = all
@@ -174,6 +176,7 @@ struct EvalConfig {
   std::uint32_t candidates = 256;  // lsh inference: max neurons from the tables scored per sample
   double propensity_a = 0.55;      // Jain, Prabhu, Varma 2016, section 4
   double propensity_b = 1.5;
+  double rare = 0.0;  // power of the inverse propensities in the ranking (rare_ranking.h)
 };
 
 // [neighbours]: kNN prediction (neighbours.h).

@@ -11,7 +11,6 @@
 #include "engine/inference/auto_inference.h"
 #include "engine/inference/batch_bounds.h"
 #include "engine/inference/candidate_scorer.h"
-#include "engine/inference/cooccurrence.h"
 #include "engine/inference/full_scorer.h"
 #include "engine/kernels/kernels.h"
 #include "engine/wide/wide_path.h"
@@ -142,9 +141,8 @@ void Predictor::predict(const Dataset& data, const Wanted& wanted, std::vector<S
   const auto most_threads = static_cast<std::size_t>(resolve_threads(options_.threads));
   // Enough work units for all threads, with bounded memory.
   const std::size_t blocks = std::clamp<std::size_t>(
-      std::min(groups / most_threads,
-               kBestAtOnce / (lanes * kept_for_cooccurrence(cooccurrence_knn_, wanted.k))),
-      1, lanes == 1 ? 1 : PredictionBatch::kMaxBlocks);
+      std::min(groups / most_threads, kBestAtOnce / (lanes * kept_for(wanted, wanted.k))), 1,
+      lanes == 1 ? 1 : PredictionBatch::kMaxBlocks);
   const std::size_t batches = (groups + blocks - 1) / blocks, size = blocks * lanes;
   const std::size_t threads = std::max<std::size_t>(1, std::min(batches, most_threads));
   const std::size_t most = most_entries(trained_.network, data, lanes),
@@ -179,7 +177,8 @@ void Predictor::predict_batch(const Dataset& data, std::size_t first, std::size_
   const LossKind loss = trained_.network.config().loss.kind;
   const bool keep = options_.keep_known || wanted.keep_known;
   const std::size_t known = keep ? 0 : most_known(data, first, end);
-  batch.k = kept_for_cooccurrence(cooccurrence_knn_, wanted.k + known);
+  batch.k = kept_for(wanted, wanted.k + known);
+  const RareRanking* rare = rare_of(wanted);
   std::vector<double>* log_norms = options_.log_norms;
   batch.log_softmax = log_norms != nullptr || (batch.votes ? is_normalised(loss) : wanted.log_softmax);
   batch.begin(trained_.network, data, first, end);
@@ -196,6 +195,7 @@ void Predictor::predict_batch(const Dataset& data, std::size_t first, std::size_
     if (batch.votes) batch.votes->mix(i, log_norm, best);
     best.keep_finite();
     if (cooccurrence_knn_ != nullptr) propagate_cooccurrence(*cooccurrence_knn_, loss, best.best());
+    if (rare != nullptr) rare->rank(loss, best.best(), work.rare);
     sink(first + i, known == 0
                         ? best.best().first(std::min(wanted.k, best.best().size()))
                         : without_known(best.best(), data.features(first + i), wanted.k, work.unknown));

@@ -11,10 +11,12 @@
 #include <span>
 #include <vector>
 
+#include "engine/inference/cooccurrence.h"
 #include "engine/inference/metrics.h"
 #include "engine/inference/prediction_batch.h"
 #include "engine/inference/probability.h"
 #include "engine/inference/ranking.h"
+#include "engine/inference/rare_ranking.h"
 #include "engine/inference/scorers.h"
 #include "engine/inference/top_k.h"
 #include "engine/knn/neighbours.h"
@@ -48,6 +50,8 @@ struct InferenceOptions {
   bool keep_known = false;
   // For kNN prediction: whether likely labels raise co-occurring labels (cooccurrence.h).
   bool cooccurrence = true;
+  // Ranks labels anew in favour of rare ones; nullptr: by score. Then scores of an answer need not descend.
+  std::shared_ptr<const RareRanking> rare = nullptr;
   // Shares index and bounds with other predictors of the same network that have it; nullptr: makes its own.
   SharedScorers* shared = nullptr;
   // If set: called with the number of samples just answered, concurrently from the prediction threads.
@@ -84,6 +88,7 @@ class Predictor {
       std::unique_ptr<Scorer::Scratch> scorer_scratch;
       TopK::Scratch top_k;
       std::vector<Prediction> unknown;  // the best items without those of the sample
+      RareRanking::Scratch rare;
     };
     struct Works {
       std::unique_ptr<Work> one, many;  // for a single sample; for batches
@@ -109,7 +114,8 @@ class Predictor {
     std::size_t k = 5;
     bool log_softmax = false;
     bool keep_known = false;
-    bool exact = false;  // kAuto: by all neurons, whatever else is asked for
+    bool exact = false;     // kAuto: by all neurons, whatever else is asked for
+    bool by_score = false;  // whatever options().rare is
   };
   Wanted wanted() const { return {options_.k, options_.log_softmax, options_.keep_known}; }
 
@@ -139,6 +145,14 @@ class Predictor {
   std::span<const Prediction> without_known(std::span<const Prediction> best, const SparseRow& row,
                                             std::size_t k, std::vector<Prediction>& unknown) const;
   std::size_t block_lanes() const;
+  // nullptr: answers are by score.
+  const RareRanking* rare_of(const Wanted& wanted) const {
+    return wanted.by_score ? nullptr : options_.rare.get();
+  }
+  // Labels to retrieve for the k best of an answer.
+  std::size_t kept_for(const Wanted& wanted, std::size_t k) const {
+    return kept_for_cooccurrence(cooccurrence_knn_, RareRanking::kept_for(rare_of(wanted), k));
+  }
   Scratch::Work& reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, bool exact,
                          Scratch& scratch) const;
   void predict_batch(const Dataset& data, std::size_t first, std::size_t end, const Wanted& wanted,

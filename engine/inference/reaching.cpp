@@ -62,6 +62,7 @@ void predict_reaching(const Dataset& data, Predictor::Wanted wanted, const Reach
                       const Reaches& reaches, const PredictCall& call, const Predictor::Sink& sink) {
   Dataset rows = data;
   std::vector<std::uint32_t> places;  // of the rows in `data`; empty: all
+  wanted.by_score = true;             // the first that does not reach it ends an answer
   wanted.exact = true;                // how many labels reach the threshold is not known before
   wanted.k = std::min(std::max(wanted.k, kFirstLabels), limits.labels);
   if (limits.most != 0 && data.size() > 0)

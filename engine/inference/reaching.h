@@ -28,9 +28,9 @@ struct ReachingLimits {
 };
 
 // Calls sink(sample, best) for every row of `data`, each once, with all labels that reach the threshold, best
-// first, from as many threads as `call` does. Asks for few labels first, and of samples that have more for
-// eight times as many, with Inference::kAuto of all neurons. Throws InputError where `limits.most` does not
-// suffice.
+// score first, whatever InferenceOptions::rare is, from as many threads as `call` does. Asks for few labels
+// first, and of samples that have more for eight times as many, with Inference::kAuto of all neurons. Throws
+// InputError where `limits.most` does not suffice.
 void predict_reaching(const Dataset& data, Predictor::Wanted wanted, const ReachingLimits& limits,
                       const Reaches& reaches, const PredictCall& call, const Predictor::Sink& sink);
 

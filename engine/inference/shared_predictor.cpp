@@ -101,8 +101,9 @@ TrainedNetwork with_hidden(TrainedNetwork trained, const HiddenRows& rows) {
 InferenceOptions of_part(InferenceOptions options, const Neighbours* cooccurrence_knn,
                          std::vector<double>& norms) {
   if (std::exchange(options.log_softmax, false)) options.log_norms = &norms;
-  options.k = kept_for_cooccurrence(cooccurrence_knn, options.k);
+  options.k = kept_for_cooccurrence(cooccurrence_knn, RareRanking::kept_for(options.rare.get(), options.k));
   options.cooccurrence = false;  // propagated after merging
+  options.rare = nullptr;        // likewise
   return options;
 }
 
@@ -113,7 +114,8 @@ SharedPredictor::SharedPredictor(Cluster& cluster, const TrainedNetwork& trained
     : cluster_(cluster),
       wanted_(options.k),
       cooccurrence_knn_(options.cooccurrence ? knn_with_cooccurrence(trained.neighbours) : nullptr),
-      k_(kept_for_cooccurrence(cooccurrence_knn_, options.k)),
+      rare_(options.rare),
+      k_(kept_for_cooccurrence(cooccurrence_knn_, RareRanking::kept_for(rare_.get(), options.k))),
       at_once_(samples_at_once(cluster, k_)),
       first_label_(static_cast<std::uint32_t>(trained.network.parts().own_neurons().first)),
       loss_(trained.network.config().loss.kind),
@@ -144,6 +146,7 @@ void SharedPredictor::predict_part(const Dataset& part, std::size_t first, const
   for (std::size_t i = 0; i < part.size(); ++i) {
     merge(part.size(), i);
     if (cooccurrence_knn_ != nullptr) propagate_cooccurrence(*cooccurrence_knn_, loss_, best_);
+    if (rare_ != nullptr) rare_->rank(loss_, best_, rare_scratch_);
     sink(first + i, std::span<const Prediction>(best_).first(std::min(wanted_, best_.size())));
   }
 }

@@ -37,10 +37,12 @@ class SharedPredictor {
   void merge(std::size_t samples, std::size_t sample);
 
   Cluster& cluster_;
-  const std::size_t wanted_;            // options.k
-  const Neighbours* cooccurrence_knn_;  // nullptr: no label propagation
-  const std::size_t k_;                 // labels retrieved by each process
-  const std::size_t at_once_;           // samples per exchange
+  const std::size_t wanted_;                       // options.k
+  const Neighbours* cooccurrence_knn_;             // nullptr: no label propagation
+  const std::shared_ptr<const RareRanking> rare_;  // nullptr: answers are by score
+  RareRanking::Scratch rare_scratch_;
+  const std::size_t k_;        // labels retrieved by each process
+  const std::size_t at_once_;  // samples per exchange
   const std::uint32_t first_label_;
   const LossKind loss_;
   HiddenRows rows_;

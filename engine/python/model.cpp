@@ -37,7 +37,8 @@ void def_predict_options(py::module_& module) {
       .def_property("inference", nullptr, set_inference)
       .def_readwrite("threads", &Options::threads)
       .def_readwrite("low_latency", &Options::low_latency)
-      .def_readwrite("keep_known", &Options::keep_known);
+      .def_readwrite("keep_known", &Options::keep_known)
+      .def_readwrite("rare", &Options::rare);
 }
 
 api::Predictor make_predictor(const api::Model& model, const api::PredictOptions& options) {

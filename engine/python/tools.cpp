@@ -32,13 +32,13 @@ py::dict dict_of(const api::Trial& trial) {
   return py::dict("number"_a = trial.number, "changes"_a = trial.changes, "score"_a = trial.score,
                   "train_seconds"_a = trial.train_seconds, "full_seconds"_a = trial.full_seconds,
                   "within"_a = trial.within, "diverged"_a = trial.diverged, "best"_a = trial.best,
-                  "dropped"_a = trial.dropped, "too_large"_a = trial.too_large);
+                  "dropped"_a = trial.dropped, "too_large"_a = trial.too_large, "taken"_a = trial.taken);
 }
 
 // Returns a dict, or None where Python ended the search; then rethrows the Python exception.
 py::object tune(const api::Config& start, const api::Data& data, double seconds, std::uint32_t trials,
                 std::optional<double> train_seconds, const std::vector<std::string>& fixed,
-                const py::object& trial) {
+                const py::object& trial, const py::object& note) {
   Watch watch;
   api::TuneOptions options;
   options.seconds = seconds;
@@ -53,6 +53,7 @@ py::object tune(const api::Config& start, const api::Data& data, double seconds,
   if (!trial.is_none()) {
     callbacks.trial = [&](const api::Trial& at) { watch.ask([&] { trial(dict_of(at)); }); };
   }
+  if (!note.is_none()) callbacks.note = [&](const std::string& line) { watch.ask([&] { note(line); }); };
   std::optional<api::TuneResult> found;
   try {
     found = engine_call(watch, [&] { return api::tune(start, data, options, callbacks); });
@@ -64,10 +65,14 @@ py::object tune(const api::Config& start, const api::Data& data, double seconds,
     PyErr_SetObject(PyExc_KeyboardInterrupt, interrupt.ptr());
     throw py::error_already_set();
   }
-  return py::dict("config"_a = found->config.to_toml(), "best"_a = dict_of(found->best),
-                  "trials"_a = found->trials, "folds"_a = found->folds,
-                  "train_samples"_a = found->train_samples,
-                  "validation_samples"_a = found->validation_samples);
+  return py::dict(
+      "config"_a = found->config.to_toml(), "best"_a = dict_of(found->best), "trials"_a = found->trials,
+      "folds"_a = found->folds, "train_samples"_a = found->train_samples,
+      "validation_samples"_a = found->validation_samples,
+      "decision"_a = py::dict("by"_a = found->validation_by, "leader"_a = found->leader,
+                              "taken"_a = found->best.number == found->leader,
+                              "samples"_a = found->decision_samples, "difference"_a = found->difference,
+                              "interval"_a = py::make_tuple(found->low, found->high), "p"_a = found->p));
 }
 
 // Returns (runs, notes, groups).
@@ -90,7 +95,7 @@ void bind_tools(py::module_& module) {
              py::arg("training_labels"), py::arg("propensity_a"), py::arg("propensity_b"));
   module.def("best_threshold", &best_threshold, py::arg("scores"), py::arg("labels"));
   module.def("tune", &tune, py::arg("config"), py::arg("data"), py::arg("seconds"), py::arg("trials"),
-             py::arg("train_seconds"), py::arg("fixed"), py::arg("trial"));
+             py::arg("train_seconds"), py::arg("fixed"), py::arg("trial"), py::arg("note"));
   module.def("report", &report, py::arg("runs"), py::arg("path"));
 }
 

@@ -28,13 +28,16 @@ const drawKept = () => {
     `slide ${data.version}`].join(" \u00b7 ");
   document.title = `${cut(data.name, 60)} \u2013 slide tune`;
   const rise = first.state === "scored" ? ` (the configuration as it was: ${measureText(first.score)})` : "";
+  const leader = data.trials.find((trial) => trial.number === data.leader);
+  const chance = data.decision ? `On ${grouped(data.decision.samples)} further samples, by which no trial was chosen, its score differs from ` +
+    `the configuration as it was by ${signed(data.decision.difference)} (${data.decision.interval.map(signed).join(" to ")}), ` +
+    `${best === leader ? "" : "not "}more than chance${best === leader ? "" : ": that configuration stays"}. ` : "";
   document.getElementById("kept-hint").textContent =
-    `Trial ${best.number} is the best: its score, the ${scoreName}, is ${measureText(best.score)} on the held-out samples${rise}; training on ` +
-    `all data takes about ${short(best.full_seconds)} s. It was written to ${data.file}. The best of many is a little lucky: ` +
-    "a test file tells what it is worth.";
+    `Trial ${leader.number} has the highest score, the ${scoreName}: ${measureText(leader.score)} on the held-out samples${rise}. ${chance}` +
+    `Trial ${best.number} was written to ${data.file}; training on all data takes about ${short(best.full_seconds)} s.`;
   document.getElementById("kept").replaceChildren(
     make("thead", {}, row(...["Setting", "Began with", "Kept", "Gain"].map((text) => make("th", {scope: "col"}, text)))),
-    make("tbody", {}, ...(data.kept.length === 0 ? [row(make("th", {scope: "row"}, "Nothing was better than the start."))]
+    make("tbody", {}, ...(data.kept.length === 0 ? [row(make("th", {scope: "row"}, "The start stays as it was."))]
       : data.kept.map(({key, start, value}) => row(make("th", {scope: "row"}, key),
         ...[plain(start), plain(value), gainOf(key)].map((text) => make("td", {}, text)))))));
 };

@@ -138,9 +138,15 @@ Json search_data(const SearchHistory& search) {
                {"validation_samples", result.validation_samples},
                {"validation_by", result.validation_by},
                {"best", result.best.number},
+               {"leader", result.leader},
                {"kept", kept_data(result)},
                {"keys", Keys(search).data()},
                {"trials", Json::array()}};
+  if (result.gain) {
+    data["decision"] = {{"samples", result.decision_samples},
+                        {"difference", result.gain->value},
+                        {"interval", {result.gain->interval.low, result.gain->interval.high}}};
+  }
   if (std::isfinite(search.train_seconds)) data["limit"] = search.train_seconds;
   for (const Trial& trial : search.trials) data["trials"].push_back(trial_data(trial));
   return data;

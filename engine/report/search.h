@@ -22,7 +22,8 @@ struct SearchHistory {
 // What the page shows:
 //   {"version":..,"name":..,"file":..,"ks":[1,3,5],"samples":..,"splits":..,"validation_samples":..,"validation_by":"random"
 //   (TuneResult),
-//    "limit":.. (seconds, or missing),"best":trial number,
+//    "limit":.. (seconds, or missing),"best":trial number,"leader":the trial of highest score,
+//    "decision":{"samples":..,"difference":..,"interval":[..,..]} (TuneResult::gain, or missing),
 //    "kept":[{"key":..,"start":..,"value":..}], the settings that the search changed,
 //    "keys":[{"key":..,"start":..,"values":[{"value":..,"trials":..,"best":score}],"alone":[{"trial":..,"from":..,"to":..,
 //      "change":..}]}], by the largest change of score in "alone": what changed when a trial changed this key

@@ -21,9 +21,15 @@ Metrics::Propensities propensities(const Model& model, std::optional<PropensityC
                                                      used.a, used.b);
 }
 
+std::shared_ptr<const RareRanking> rare_ranking(const Model& model) {
+  const double power = model.config.eval.rare;
+  return power == 0 ? nullptr : make_rare_ranking(propensities(model), power);
+}
+
 Model open_model(const std::string& path, const ModelUse& use, const Cluster* cluster) {
   Model model = load_model(path, LoadOptimizer::kNo, cluster);
   if (use.format) model.config.data.format = *use.format;
+  if (use.rare) model.config.eval.rare = *use.rare;
   if (use.inference) model.config.eval.inference = *use.inference;
   const bool of_items = model.config.data.kind == DataKind::kInteractions;
   if (!of_items && (use.keep_known || !use.known.empty())) {
@@ -48,6 +54,7 @@ InferenceOptions prepared(Model& model, int threads, std::size_t k, bool log_sof
   options.log_softmax = log_softmax;
   options.by_row = by_row;
   options.keep_known = model.keep_known;
+  options.rare = rare_ranking(model);
   if (options.mode == Inference::kLsh) model.build_asked_tables(threads);
   return options;
 }

@@ -20,6 +20,7 @@ namespace slide {
 // Overrides of the model's own settings.
 struct ModelUse {
   std::optional<Inference> inference;  // none: eval.inference
+  std::optional<double> rare = {};     // none: eval.rare
   std::optional<DataFormat> format;    // of the data; none: data.format
   int threads = 0;                     // 0 = all cores
   // For interactions: file with the users' known items (empty: data.known, or data.train); and whether
@@ -48,6 +49,9 @@ struct PropensityConstants {
 // Inverse propensities of the labels from their training frequencies, with the given constants or those of
 // the model's eval keys. The model must outlive them.
 Metrics::Propensities propensities(const Model& model, std::optional<PropensityConstants> constants = {});
+
+// The ranking that eval.rare of the model describes, or nullptr. The model must outlive it.
+std::shared_ptr<const RareRanking> rare_ranking(const Model& model);
 
 struct TestOptions {
   std::vector<std::uint32_t> ks;  // ranks of the metrics, each once

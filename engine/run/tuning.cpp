@@ -82,6 +82,7 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
   TuneOptions used = options;
   used.validation = data.validation;
   used.require_memory = require;
+  used.note = observer.note;
   const auto as_given = [&](Config found) {
     found.train.threads = start.train.threads;
     found.data.test = start.data.test;
@@ -89,7 +90,8 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
   };
   TuneResult result = tune(training, data.train, used, [&](const Trial& trial) {
     if (trial.is_best && leads) {  // the best result so far survives any end of the search
-      const Config best = parse_config(to_toml(training), "the configuration being tuned", trial.changes);
+      const std::vector<std::string> changes = trial.taken ? trial.changes : std::vector<std::string>();
+      const Config best = parse_config(to_toml(training), "the configuration being tuned", changes);
       write_file(file.string(), to_toml(as_given(best)));
     }
     if (observer.trial) observer.trial(trial);

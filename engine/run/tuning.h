@@ -12,7 +12,7 @@ namespace slide {
 
 // What a search reports; all may be empty.
 struct TuneObserver {
-  std::function<void(const std::string& line)> note;              // warnings about the data
+  std::function<void(const std::string& line)> note;              // about data and how they are held out
   std::function<void(const std::vector<std::string>&)> warnings;  // of the data, ReadReport::warnings
   std::function<void(const Trial&)> trial;                        // after each trial
 };

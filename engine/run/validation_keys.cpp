@@ -17,9 +17,9 @@ bool reads_columns(const DataConfig& config) {
   return !config.text.empty();
 }
 
-// Whether times are values, rather than the order of samples.
+// Whether times are values, rather than the order of samples or none.
 bool has_times(const DataConfig& config) {
-  return !config.time.empty() && config.time != kFileOrder;
+  return !config.time.empty() && config.time != kFileOrder && config.time != kNoTime;
 }
 
 KeyColumns read_keys(const DataConfig& config, std::size_t samples, const ReadOptions& options) {

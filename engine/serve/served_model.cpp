@@ -9,6 +9,7 @@
 #include "engine/base/phases.h"
 #include "engine/inference/auto_inference.h"
 #include "engine/model/run_paths.h"
+#include "engine/run/model_use.h"
 #include "engine/run/run_data.h"
 #include "engine/run/users_log.h"
 
@@ -31,7 +32,9 @@ ServedModel::ServedModel(const Options& options)
       inference_(options.inference.value_or(model_.config.eval.inference)),
       used_(model_.network.labels()) {
   if (options.threshold) model_.thresholds.emplace(*options.threshold);
+  if (options.rare) model_.config.eval.rare = *options.rare;
   InferenceOptions wanted;
+  wanted.rare = rare_ranking(model_);
   wanted.candidates = model_.config.eval.candidates;
   wanted.threads = options.threads;
   wanted.low_latency = true;

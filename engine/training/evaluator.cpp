@@ -14,7 +14,8 @@ Evaluator::Evaluator(const EvalConfig& config, const DataShape& shape, int threa
       threads_(threads),
       inverse_propensities_(std::make_shared<const InversePropensities>(
           shape.label_frequencies, shape.samples, config.propensity_a, config.propensity_b)),
-      groups_(std::make_shared<const LabelGroups>(shape.label_frequencies)) {}
+      groups_(std::make_shared<const LabelGroups>(shape.label_frequencies)),
+      rare_(make_rare_ranking(inverse_propensities_, config.rare)) {}
 
 EvalReport Evaluator::evaluate(const TrainedNetwork& trained, const Dataset& data, Cluster* cluster,
                                const std::function<void(std::size_t, std::size_t)>& progress) const {
@@ -23,6 +24,7 @@ EvalReport Evaluator::evaluate(const TrainedNetwork& trained, const Dataset& dat
   options.mode = config_.inference;
   options.candidates = config_.candidates;
   options.threads = threads_;
+  options.rare = rare_;
   options.progress = summed_progress(progress, data.size());
   Metrics metrics =
       cluster != nullptr

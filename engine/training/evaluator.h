@@ -42,6 +42,7 @@ class Evaluator {
   int threads_;
   Metrics::Propensities inverse_propensities_;
   Metrics::Groups groups_;
+  std::shared_ptr<const RareRanking> rare_;
 };
 
 }  // namespace slide

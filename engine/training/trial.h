@@ -25,6 +25,8 @@ struct TuneOptions {
   double train_seconds = std::numeric_limits<double>::infinity();
   // What trials are scored on, trained on all the data; without, on parts of the data that are held out.
   std::optional<Dataset> validation = {};
+  // Receives a line about how samples are held out, before the first trial. May be empty.
+  std::function<void(const std::string& line)> note = {};
   // Asked after each step of a trial and before other votes are measured; false: the search ends with what is
   // best so far. May be empty.
   std::function<bool()> go_on = {};
@@ -54,6 +56,9 @@ struct Trial {
   std::vector<double> precision;     // P@k for each of eval.k, of which the score is the mean; empty without
   // What it scored on each rung of the race that it got to: splits, or before them a part of a large one.
   std::vector<double> rungs;
+  // The score of each decision sample (trial_splits.h), of trial 1 and those that were the best so far; else
+  // empty.
+  std::vector<float> decision;
   double gain = 0.0;           // of score over that of trial `from`, on the rungs that both were scored on
   bool dropped = false;        // on the way, because it was behind; scores 0
   double train_seconds = 0.0;  // of this trial, on all splits
@@ -66,7 +71,9 @@ struct Trial {
   bool diverged = false;   // scores 0
   bool too_large = false;  // not trained, for want of memory; scores 0
   bool is_best = false;    // so far
-  double ended = 0.0;      // seconds since the search began
+  // The best so far, and trial 1 or better than that by more than chance (TuneResult::gain).
+  bool taken = false;
+  double ended = 0.0;  // seconds since the search began
 
   // How it ended, in a word or two.
   const char* outcome() const {

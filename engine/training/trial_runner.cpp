@@ -6,12 +6,13 @@
 #include <optional>
 #include <utility>
 
-#include "datasets/rows/data_parts.h"
+#include "datasets/rows/split.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/base/phases.h"
 #include "engine/crosses/feature_transform.h"
 #include "engine/inference/inference.h"
+#include "engine/inference/shared_predictor.h"
 #include "engine/training/trainer.h"
 
 namespace slide {
@@ -20,14 +21,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kValidationShare = 0.15;
-constexpr std::size_t kMaxValidation = 10000;
-constexpr std::size_t kEnoughValidation =
-    5000;  // scores of fewer samples are too much chance: they get more folds
-constexpr std::size_t kMaxFolds = 5;
-constexpr std::size_t kLargeTraining = 8000;  // samples: a part of them tells already who is behind
-constexpr std::size_t kShortPart = 4;         // one in so many
-constexpr std::size_t kVoteSamples = 2500;    // on which many votes are tried
+constexpr std::size_t kMaxShortValidation = 5000;  // samples that the first rung of a large set is scored on
+constexpr std::size_t kLargeTraining = 8000;       // samples: a part of them tells already who is behind
+constexpr std::size_t kShortPart = 4;              // one in so many
+constexpr std::size_t kVoteSamples = 2500;         // on which many votes are tried
 // How far behind is too far: so many standard deviations of a mean over the samples, of which one is about
 // kSpread for the difference of two like configurations.
 constexpr double kSpread = 0.1, kTooFar = 0.5;
@@ -59,6 +56,31 @@ int threads_of(const Config& config) {
   return resolve_threads(static_cast<int>(config.train.threads));
 }
 
+InferenceOptions inference_of(const Config& config) {
+  InferenceOptions options;
+  options.mode = config.eval.inference;
+  options.candidates = config.eval.candidates;
+  options.threads = threads_of(config);
+  options.k = *std::ranges::max_element(config.eval.k);
+  return options;
+}
+
+// Appends the score of each sample, the mean of P@k over `ks`.
+void append_scores(const Ranking& ranking, const Dataset& truth, const std::vector<std::uint32_t>& ks,
+                   std::vector<float>& scores) {
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const auto found = ranking[i];
+    double score = 0.0;
+    for (const std::uint32_t k : ks) {
+      const auto hits = std::ranges::count_if(
+          found.first(std::min<std::size_t>(k, found.size())),
+          [&](std::uint32_t label) { return std::ranges::binary_search(truth.labels(i), label); });
+      score += double(hits) / double(k);
+    }
+    scores.push_back(static_cast<float>(score / double(ks.size())));
+  }
+}
+
 double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / double(std::max<std::size_t>(values.size(), 1));
 }
@@ -68,28 +90,22 @@ double mean(const std::vector<double>& values) {
 TrialRunner::TrialRunner(const Config& start, const Dataset& data, const TuneOptions& options)
     : options_(options),
       cluster_(options.cluster != nullptr && options.cluster->size() > 1 ? options.cluster : nullptr),
-      validation_by_(options.validation ? "file" : split_rule(data)),
       began_(Clock::now()) {
-  std::vector<Split> folds;
-  if (options.validation) folds.push_back({data, *options.validation});
-  std::size_t validated = options.validation ? kEnoughValidation : 0;
-  while (validated < kEnoughValidation && folds.size() < kMaxFolds) {
-    Split fold = split_dataset(data, kValidationShare, kMaxValidation, start.train.seed, folds.size(),
-                               shown_path(start.data.train));
-    if (fold.validation.samples() == 0) break;  // there are no more
-    folds.push_back(std::move(fold));
-    validated += folds.back().validation.size();
-  }
+  TrialSplits splits = trial_splits(start, data, options.validation, threads_of(start));
+  validation_by_ = std::move(splits.chosen_by);
+  if (options.note && !splits.note.empty()) options.note(splits.note);
+  decision_.emplace(splits.folds);
   const auto share = [&](const Dataset& part) { return double(part.samples()) / double(data.samples()); };
-  if (folds.size() == 1 && folds.front().train.samples() >= kLargeTraining) {
-    const Dataset& validation = folds.front().validation;
-    Split part{thinned(folds.front().train, kShortPart),
-               thinned(validation, one_in_for(validation, kEnoughValidation))};
+  if (splits.folds.size() == 1 && splits.folds.front().train.samples() >= kLargeTraining) {
+    const TrialSplit& all = splits.folds.front();
+    TrialSplit part{thinned(all.train, kShortPart),
+                    thinned(all.validation, one_in_for(all.validation, kMaxShortValidation)),
+                    {}};
     const double of = share(part.train);
     rungs_.push_back({std::move(part), of});
     first_ = 1;
   }
-  for (Split& fold : folds) {
+  for (TrialSplit& fold : splits.folds) {
     const double of = share(fold.train);
     rungs_.push_back({std::move(fold), of});
   }
@@ -107,6 +123,7 @@ double TrialRunner::seconds() const {
 
 bool TrialRunner::run(TrialRun& run, Trial& trial) {
   run.precision.assign(run.votes.size(), {});
+  run.decision.assign(run.votes.size(), {});
   for (std::size_t r = 0; r < rungs_.size(); ++r) {
     Rung& rung = rungs_[r];
     const TrainingRows& rows = rows_for(run.config, rung);
@@ -125,6 +142,7 @@ bool TrialRunner::run(TrialRun& run, Trial& trial) {
     if (is_behind(run, trial, r)) break;
     if (r < first_) continue;
     add(trial.precision, precision);
+    score_decision(run.config, rung, trainer.trained(), trial.decision);
     if (!run.votes.empty()) score_votes(run, rungs_[r], std::move(trainer));
   }
   finish(run, trial);
@@ -217,13 +235,20 @@ bool TrialRunner::goes_on() {
   return first_says(!ended_ && seconds() <= options_.seconds);
 }
 
+// Appends the score of each decision sample of a rung.
+void TrialRunner::score_decision(const Config& config, const Rung& rung, const TrainedNetwork& trained,
+                                 std::vector<float>& scores) const {
+  const Dataset& decision = rung.data.decision;
+  if (decision.samples() == 0) return;
+  const InferenceOptions options = inference_of(config);
+  append_scores(cluster_ != nullptr ? ranked_shared(*cluster_, trained, decision, options)
+                                    : ranked(Predictor(trained, options), decision),
+                decision, config.eval.k, scores);
+}
+
 void TrialRunner::score_votes(TrialRun& run, Rung& rung, Trainer&& trainer) {
-  InferenceOptions options;
-  options.mode = run.config.eval.inference;
-  options.candidates = run.config.eval.candidates;
-  options.threads = threads_of(run.config);
+  const InferenceOptions options = inference_of(run.config);
   const std::vector<std::uint32_t>& ks = run.config.eval.k;
-  options.k = *std::ranges::max_element(ks);
   TrainedModel model = std::move(trainer).release();
   if (!model.neighbours) {
     model.neighbours = std::move(fit_neighbours(run.config.neighbours, rung.data.train,
@@ -242,9 +267,14 @@ void TrialRunner::score_votes(TrialRun& run, Rung& rung, Trainer&& trainer) {
     uses_cooccurrence = lent;
     return precision_of(evaluate(*predictor, data, ks, nullptr), ks);
   };
+  const auto decide = [&](std::size_t v) {
+    const Dataset& decision = rung.data.decision;
+    if (decision.samples() > 0) append_scores(ranked(*predictor, decision), decision, ks, run.decision[v]);
+  };
   const auto keep = [&](std::size_t votes) {
     run.votes.resize(votes);
     run.precision.resize(votes);
+    run.decision.resize(votes);
   };
   const Dataset& all = rung.data.validation;
   const std::size_t one_in = folds() == 1 ? one_in_for(all, kVoteSamples) : 1;
@@ -254,17 +284,19 @@ void TrialRunner::score_votes(TrialRun& run, Rung& rung, Trainer&& trainer) {
   for (std::size_t v = 0; v < run.votes.size(); ++v) {
     if (!goes_on()) return keep(one_in == 1 ? v : 0);
     const std::vector<double> precision = score(run.votes[v], some);
-    if (one_in == 1) add(run.precision[v], precision);
+    if (one_in == 1) add(run.precision[v], precision), decide(v);
     if (mean(precision) > highest) best = v, highest = mean(precision);
   }
   if (one_in == 1) return;
-  // The others stay without.
-  goes_on() ? add(run.precision[best], score(run.votes[best], all)) : keep(0);
+  if (!goes_on()) return keep(0);
+  add(run.precision[best], score(run.votes[best], all));  // the others stay without
+  decide(best);
 }
 
 void TrialRunner::finish(TrialRun& run, Trial& trial) const {
   if (!trial.is_scored()) {
     trial.precision.clear();
+    trial.decision.clear();
     for (std::vector<double>& precision : run.precision) precision.clear();
     return;
   }

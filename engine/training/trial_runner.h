@@ -13,10 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "datasets/rows/split.h"
 #include "engine/config/config.h"
+#include "engine/inference/prediction_batch.h"
 #include "engine/training/knn_fit.h"
 #include "engine/training/trial.h"
+#include "engine/training/trial_splits.h"
 
 namespace slide {
 
@@ -37,8 +38,9 @@ struct TrialRun {
   const Trial* rival = nullptr;
   // To be scored too, without training anew; those that there was no time for go.
   std::vector<Votes> votes;
-  // Of each of `votes`, P@k as Trial::precision, when the trial is through.
+  // Of each of `votes`, P@k as Trial::precision and scores as Trial::decision, when the trial is through.
   std::vector<std::vector<double>> precision;
+  std::vector<std::vector<float>> decision;
 };
 
 class TrialRunner {
@@ -50,6 +52,7 @@ class TrialRunner {
   std::size_t train_samples() const { return rungs_.back().data.train.samples(); }
   std::size_t validation_samples() const;
   const std::string& validation_by() const { return validation_by_; }
+  const TrialDecision& decision() const { return *decision_; }
 
   // Fills in what `trial` came to. False when the time is up before its end. Throws InputError where memory
   // would not do for the first one, and Error where training does.
@@ -66,7 +69,7 @@ class TrialRunner {
 
  private:
   struct Rung {
-    Split data;
+    TrialSplit data;
     double share = 1.0;  // of all samples, that it trains on
     // As the trial before had them, the feature weights learnt from them, and its keys that they follow from.
     std::optional<TrainingRows> rows = {};
@@ -79,6 +82,8 @@ class TrialRunner {
   bool train(const TrialRun& run, std::size_t rung, Trial& trial, Trainer& trainer,
              std::vector<double>& precision);
   bool goes_on();
+  void score_decision(const Config& config, const Rung& rung, const TrainedNetwork& trained,
+                      std::vector<float>& scores) const;
   void score_votes(TrialRun& run, Rung& rung, Trainer&& trainer);
   bool is_behind(const TrialRun& run, Trial& trial, std::size_t rung) const;
   void finish(TrialRun& run, Trial& trial) const;
@@ -87,6 +92,7 @@ class TrialRunner {
   Cluster* cluster_;
   std::vector<Rung> rungs_;
   std::string validation_by_;
+  std::optional<TrialDecision> decision_;
   std::size_t first_ = 0;  // rung that counts for the score; those before it only tell who is behind
   std::chrono::steady_clock::time_point began_;
   bool ended_ = false;

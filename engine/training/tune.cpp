@@ -19,6 +19,7 @@ namespace slide {
 namespace {
 
 constexpr std::uint32_t kMaxDraws = 3000;  // for a trial that is new and valid
+constexpr double kMaxChance = 0.05;        // p-value, two-sided
 constexpr std::string_view kShare = "neighbours.share", kPower = "neighbours.power",
                            kCooccurrence = "neighbours.cooccurrence";
 
@@ -58,9 +59,12 @@ class Search {
     result.train_samples = runner_.train_samples();
     result.validation_samples = runner_.validation_samples();
     result.validation_by = runner_.validation_by();
-    result.best = base_;
+    result.decision_samples = runner_.decision().samples();
+    result.leader = base_.number;
+    result.gain = gain_;
+    result.best = base_.taken ? base_ : first_;
     result.start = start_;
-    result.config = config_of(base_.changes);
+    result.config = config_of(result.best.changes);
     return result;
   }
 
@@ -202,6 +206,7 @@ class Search {
     tried_.insert(to_toml(run.config));
     if (tries_votes() && trials_ + 1 < options_.trials) run.votes = votes_beside(trial, run.config);
     run.config.train.eval_every = 0;
+    run.config.eval.rare = 0;  // trials are scored for P@k
     run.rival = trials_ > 0 && base_.within ? &base_ : nullptr;
     try {
       if (!runner_.run(run, trial)) return false;
@@ -232,6 +237,7 @@ class Search {
       if (precision.empty() || sum / double(precision.size()) <= best.score) continue;
       best.score = sum / double(precision.size());
       best.precision = precision;
+      best.decision = run.decision[v];
       best.changes = with_votes(trained.changes, run.votes[v]);
     }
     if (best.score <= trained.score || trials_ >= options_.trials) return false;
@@ -269,12 +275,25 @@ class Search {
     return !trial.diverged && !trial.too_large && trial.full_seconds < base_.full_seconds;
   }
 
+  // Whether a trial is better than the first by more than chance, which is not asked of the first itself, nor
+  // where that is too slow.
+  bool beats_first(const Trial& trial) {
+    gain_.reset();
+    if (trial.number == 1 || !first_.is_scored()) return true;
+    gain_ = runner_.decision().compare(trial.decision, first_.decision,
+                                       {.seed = seed_, .threads = static_cast<int>(start_.train.threads)});
+    return gain_->value > 0.0 && gain_->p <= kMaxChance;
+  }
+
   // Records the result of a trial. Returns whether the search continues from it.
   bool note(Trial& trial) {
     ++trials_;
     trial.ended = runner_.first_says(runner_.seconds());
     const bool better = is_better(trial);
     trial.is_best = better && trial.within;
+    trial.taken = trial.is_best && beats_first(trial);
+    if (!better && trial.number > 1) trial.decision.clear();
+    if (trial.number == 1) first_ = trial;
     if (better) base_ = trial;
     if (observe_) observe_(trial);
     return better;
@@ -324,8 +343,10 @@ class Search {
   std::size_t next_proposal_ = 0;
   TrialRunner runner_;
   std::function<void(const Trial&)> observe_;
-  Trial base_;          // what the next trial changes: the best so far
-  bool voted_ = false;  // beside a trial that was trained to its end
+  Trial first_;
+  std::optional<Difference> gain_;  // of base_ over first_
+  Trial base_;                      // what the next trial changes: the best so far
+  bool voted_ = false;              // beside a trial that was trained to its end
   std::uint32_t trials_ = 0;
   std::set<std::string> tried_;
 };

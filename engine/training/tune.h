@@ -14,16 +14,25 @@
 // is better is a trial of its own, without training. Where the time is up between two votes, the rest stays
 // without.
 //
+// The best of many trials is partly the luckiest. So half of the held-out samples, on which no trial was
+// chosen, decide between it and trial 1, once: the configuration changes only where the best is better by a
+// paired randomisation test with p <= 0.05 (resampling.h; two-sided, so that one in forty searches among
+// trials that are all equal takes one). One test on samples of its own needs no correction for the number of
+// trials, which follow from one another and may be hundreds (data splitting: Cox, "A note on data-splitting
+// for the evaluation of significance levels", Biometrika 62, 1975). No test where trial 1 is too slow.
+//
 // A trial that is not done when the time is up counts for nothing. The same seed gives the same trials on any
 // number of threads; how many there are depends on the time, unless `trials` limits them first.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "datasets/rows/dataset.h"
 #include "engine/config/config.h"
+#include "engine/inference/resampling.h"
 #include "engine/training/trial.h"
 
 namespace slide {
@@ -31,12 +40,17 @@ namespace slide {
 struct TuneResult {
   Config start;  // what trials change
   Config config;
-  Trial best;
+  Trial best;  // what `config` is: the one of highest score, or trial 1
   std::uint32_t trials = 0;
   std::size_t folds = 0;               // splits that each trial is trained and scored on
   std::size_t train_samples = 0;       // of one split
-  std::size_t validation_samples = 0;  // of all splits
-  std::string validation_by;           // how these were chosen: as split_rule() says, or "file"
+  std::size_t validation_samples = 0;  // that trials are scored on, of all splits
+  std::size_t decision_samples = 0;    // further ones, of all splits
+  std::uint32_t leader = 0;            // number of the trial of highest score
+  // Score of the leader minus that of trial 1 on the decision samples; none where it is trial 1, or that was
+  // too slow.
+  std::optional<Difference> gain = {};
+  std::string validation_by;  // how these were chosen: as split_rule() says, or "file"
 };
 
 // `trial` (may be empty) is called after each trial. Throws InputError when the data are too few to split,

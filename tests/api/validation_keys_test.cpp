@@ -91,7 +91,7 @@ TEST_F(ApiValidationKeys, OfAFileComeWithItsSamples) {
   options.trials = 1;
   const TuneResult found = tune(config, Data::read(files.path("data.txt"), config), options);
   EXPECT_EQ(found.folds, 1U);
-  EXPECT_EQ(found.validation_samples, 30U);
+  EXPECT_EQ(found.validation_samples + found.decision_samples, 30U);
   EXPECT_EQ(tune(with_keys(), Data::read(files.path("data.txt"), with_keys()), options).folds, 5U);
 }
 

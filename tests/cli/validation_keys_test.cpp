@@ -134,11 +134,12 @@ TEST_F(ValidationKeysCliTest, TuneHoldsOutTheSameWayAndSaysSo) {
   const nlohmann::json result = nlohmann::json::parse(json.out.substr(last + 1));
   EXPECT_EQ(result.at("validation_by"), "group");
   EXPECT_EQ(result.at("splits"), 5);
-  EXPECT_EQ(result.at("validation_samples"), 40) << "two groups of four in each";
+  EXPECT_EQ(result.at("validation_samples"), 20) << "one of two groups of four in each";
+  EXPECT_EQ(result.at("decision_samples"), 20);
   EXPECT_NE(read_file(slide_.path("tuned.html")).find("\"validation_by\":\"group\""), std::string::npos);
   const Outcome shown = search({"data.time=order"}, {});
   ASSERT_EQ(shown.code, 0) << shown.err;
-  EXPECT_NE(shown.out.find("1 trials on 41 samples, scored on 7 others (the last of the file); best is 1"),
+  EXPECT_NE(shown.out.find("1 trials on 41 samples, scored on 4 others (the last of the file); best is 1"),
             std::string::npos)
       << shown.out;
   refused_line(search({"data.group=g.txt", "data.train_first=1"}, {}), "two samples with labels");

@@ -285,6 +285,18 @@ def test_many_labels_are_answered_by_tables(samples, few):
             assert (labels_of == expected[0]).all() and (scores == expected[1]).all()
 
 
+def test_rare_labels_rank_higher_and_keep_their_scores(text_model):
+    model, texts = slide.Model.load(text_model), ["Trees in a forest", "A cello", "Singing birds"]
+    count = model.labels
+    plain, rare = model.predict(texts, count), model.predict(texts, count, rare=1)
+    assert [dict(zip(*row)) for row in zip(*plain)] == [dict(zip(*row)) for row in zip(*rare)]
+    assert (model.predict(texts, count, rare=0)[0] == plain[0]).all()
+    labels, scores = model.predict(texts, count, rare=1, threshold=0.3)
+    assert all((row[: int((row > 0).sum())] >= 0.3).all() for row in scores)
+    with pytest.raises(slide.InputError, match="rare = 2 must be from 0 to 1"):
+        model.predict(texts, rare=2)
+
+
 def test_thresholds_of_a_model_decide(program, text_model, tmp_path):
     decided = tmp_path / "decided.slide"
     (tmp_path / "t.json").write_text('{"threshold":0.4,"labels":[{"label":"nature","threshold":0.05}]}')

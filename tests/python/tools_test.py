@@ -110,9 +110,13 @@ def test_a_search_finds_parameters_for_a_classifier(samples, few, capsys):
     seen = []
     found = slide.tune(x, y, trials=4, on_trial=seen.append, **{**few, "verbose": True})
     assert seen == found.trials and [trial["number"] for trial in seen] == [1, 2, 3, 4]
-    assert found.score == max(trial["score"] for trial in seen)
+    leader = seen[found.decision["leader"] - 1]
+    assert leader["score"] == max(trial["score"] for trial in seen) and leader["best"]
+    assert found.score == (leader if found.decision["taken"] else seen[0])["score"]
+    assert (found.params == {}) == (found.score == seen[0]["score"])
+    assert found.decision["by"] == "random" and found.decision["samples"] > 0
     assert all(isinstance(trial["dropped"], bool) and not (trial["dropped"] and trial["score"]) for trial in seen)
-    assert capsys.readouterr().out.count("\n") == 4
+    assert capsys.readouterr().out.count("\n") == 4 + (found.decision["leader"] != 1)
     assert "train__epochs" not in found.params  # which was given
     classifier = found.classifier(verbose=False)
     assert classifier.get_params()["train__epochs"] == 2

@@ -35,6 +35,7 @@ SearchHistory small_search() {
   search.trials[4].within = false;
   search.trials[4].stopped = true;
   search.result.best = search.trials[3];
+  search.result.leader = search.result.best.number;
   return search;
 }
 

@@ -168,11 +168,13 @@ TEST_F(TrainingRunTest, ASearchWritesWhatItFound) {
   config_.train.patience = 3;
   std::vector<std::string> notes;
   const auto note = [&](const std::string& line) { notes.push_back(line); };
+  const std::vector<std::string> none;
   const auto observe = [&](const Trial& trial) {
     ++trials;
     if (!trial.is_best) return;
     const Config start = parse_config(to_toml(config_), "", {"train.patience=0"});
-    EXPECT_EQ(read_bytes(file), to_toml(parse_config(to_toml(start), "", trial.changes)));
+    EXPECT_EQ(read_bytes(file),
+              to_toml(parse_config(to_toml(start), "", trial.taken ? trial.changes : none)));
   };
   const TuneResult result = tune_to_file(config_, options, file, {note, nullptr, observe});
   EXPECT_EQ(trials, 2U);

@@ -25,7 +25,7 @@ TEST(TuneRace, ALargeSetIsRacedOnAPartOfIt) {
   const TuneResult result =
       tune(config, make_data(spec), {600.0, 8, {}}, [&](const Trial& trial) { trials.push_back(trial); });
   EXPECT_EQ(result.folds, 1u);
-  EXPECT_EQ(result.validation_samples, 9000u);
+  EXPECT_EQ(result.validation_samples + result.decision_samples, 9000u);
   EXPECT_EQ(trials[0].rungs.size(), 2u) << "a part, and all";
   EXPECT_EQ(trials[0].rungs[1], trials[0].score);
   for (const Trial& trial : trials) EXPECT_EQ(trial.dropped, trial.rungs.size() == 1) << trial.number;

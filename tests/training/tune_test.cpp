@@ -43,8 +43,34 @@ TEST(Tune, BeginsWithTheConfigurationAndKeepsTheBest) {
   EXPECT_GT(best, trials[0].score);  // the start configuration hardly learns
   EXPECT_EQ(result.folds, 5u);       // 300 samples are few
   EXPECT_EQ(result.train_samples, 255u);
-  EXPECT_EQ(result.validation_samples, 5 * 45u);
+  EXPECT_EQ(result.validation_samples, 5 * 23u);
+  EXPECT_EQ(result.decision_samples, 5 * 22u);
+  ASSERT_TRUE(result.gain);
+  EXPECT_GT(result.gain->value, 0.0);
+  EXPECT_LE(result.gain->p, 0.05);
+  EXPECT_TRUE(result.best.taken);
   EXPECT_EQ(to_toml(result.config), to_toml(parse_config(to_toml(small_config()), "x", result.best.changes)));
+}
+
+// Labels that no feature tells of: some trial has the highest score, and the start stays.
+TEST(Tune, AGainByChanceIsNotTaken) {
+  std::vector<Sample> samples;
+  Rng rng(7, Purpose::kTest);
+  for (std::uint32_t i = 0; i < 400; ++i) samples.push_back({{{rng.below(60), 1.0F}}, {rng.below(4)}});
+  const Dataset noise = dataset_of(samples, 60, 4);
+  std::size_t led = 0;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    Config config = small_config();
+    config.train.seed = seed;
+    std::vector<Trial> trials;
+    const TuneResult result =
+        tune(config, noise, {600.0, 12, {}}, [&](const Trial& trial) { trials.push_back(trial); });
+    led += result.leader != 1 ? 1 : 0;
+    EXPECT_EQ(result.best.number, 1u) << seed;
+    EXPECT_EQ(to_toml(result.config), to_toml(config)) << seed;
+    for (const Trial& trial : trials) EXPECT_EQ(trial.taken, trial.number == 1) << trial.number;
+  }
+  EXPECT_GT(led, 0u) << "no trial had a higher score than the start";
 }
 
 TEST(Tune, TheSameSeedGivesTheSameTrialsOnAnyNumberOfThreads) {

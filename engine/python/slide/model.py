@@ -142,6 +142,7 @@ class Model:
         threads: int = 0,
         keep_known: bool = False,
         names: Optional[bool] = None,
+        rare: Optional[float] = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """The best labels of each sample, best first.
 
@@ -157,7 +158,8 @@ class Model:
         (the first call for a k then builds tables), ``"configured"`` does what ``eval.inference`` of the
         model says. threads: 0 = all cores; up to 128 samples are always answered by the calling thread. keep_known: a
         model of interactions answers with what a sample has already, too. names: False gives numbers of labels that have
-        names.
+        names. rare: ranks the k best by probability divided by the propensity of the label to this power, from 0, which suits
+        P@k, to 1, which suits PSP@k; scores stay, and descend no more; ``eval.rare`` of the model by default.
 
         Returns labels [n, k]: names, objects that end in None where there are less than k, or where labels have none or
         `names` is False, int64 that end in -1; and scores [n, k] of float32, 0 there; with a
@@ -169,6 +171,7 @@ class Model:
         """
         options = {
             "logits": logits, "inference": inference, "threads": whole(threads, "threads"), "keep_known": keep_known,
+            "rare": None if rare is None else float(rare),
         }
         if (X is None) == (users is None):
             raise _slide.InputError("give either X or users")
@@ -240,6 +243,8 @@ class Model:
         if k is not None and threshold is not None:
             low = scores < np.float32(threshold)
             ids[low], scores[low] = -1, 0
+            order = np.argsort(low, axis=1, kind="stable")  # with rare, scores need not descend
+            ids, scores = np.take_along_axis(ids, order, axis=1), np.take_along_axis(scores, order, axis=1)
         return ids, scores
 
     def evaluate(self, X: Any, Y: Any, k: "int | Sequence[int]" = (), *, threads: int = 0) -> Measures:

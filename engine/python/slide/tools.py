@@ -84,6 +84,10 @@ class Tuned:
 
     params: the keys that changed, for ``Classifier(**params)`` beside those the search began with, which ``classifier``
     puts together. config: all of it as TOML. score: of the best trial, mean of P@k over ``eval__k`` on held-out samples.
+    decision: between the trial of highest score, ``leader``, and the configuration as it was, on held-out ``samples`` that no
+    trial was chosen by: ``difference`` of their scores, 95 % ``interval``, and ``p`` of a paired randomisation test;
+    ``taken`` where the leader is better by more than chance, else the configuration as it was stays the best; ``by``: how
+    samples were held out, as ``random``, ``group``, ``time`` or ``order``.
     trials: a dict for each, with ``changes``, ``score``, ``train_seconds`` and ``full_seconds``, the estimate for all
     samples, ``dropped`` where it was behind on the way and ``too_large`` where memory would not do: these have no score.
     """
@@ -94,6 +98,7 @@ class Tuned:
     trials: list[dict[str, Any]]
     keys: dict[str, Any]
     base: Optional[str]
+    decision: dict[str, Any]
 
     def classifier(self, **more: Any) -> "Classifier":
         """An estimator of the best configuration, not fitted yet; `more` parameters go on top."""
@@ -124,6 +129,15 @@ def _line_of(trial: dict[str, Any]) -> str:
     return f"{trial['number']:4}{'*' if trial['best'] else ' '} {outcome:<12}  {trial['train_seconds']:.1f} s  {changes}"
 
 
+def _decision_of(decision: dict[str, Any]) -> str:
+    low, high = decision["interval"]
+    outcome = "better by more than chance" if decision["taken"] else "no more than chance, the configuration stays as it is"
+    return (
+        f"trial {decision['leader']} scores {decision['difference']:+.4f} ({low:+.4f} to {high:+.4f}) on "
+        f"{decision['samples']} further samples: {outcome}"
+    )
+
+
 def tune(
     X: Any,
     Y: Any = None,
@@ -144,6 +158,10 @@ def tune(
     of ``Classifier``; keys that are given keep their values. seconds: for the whole search. trials: at most so many.
     train_seconds: accept only configurations that train on all samples in so long, as estimated. verbose: print a line a
     trial. on_trial: called with a dict after each.
+
+    Samples without groups and times are held out at random, or the last of them where labels or features change along the
+    rows; ``data__time="random"`` holds out at random. The best trial is kept where it is better than the configuration as it
+    is by more than chance.
 
     The same seed gives the same trials. Ctrl-C ends the search after a step and raises KeyboardInterrupt; what was found
     until then has gone to `on_trial`. Raises InputError for parameters and data at fault, and when the time was too short
@@ -171,10 +189,13 @@ def tune(
             on_trial(trial)
 
     fixed = overrides_of({name: value for name, value in keys.items() if not isinstance(value, (list, tuple))})
-    found = _slide.tune(start, data, float(seconds), whole(trials, "trials", 1), train_seconds, fixed, after)
+    note = (lambda line: print(line, flush=True)) if verbose else None
+    found = _slide.tune(start, data, float(seconds), whole(trials, "trials", 1), train_seconds, fixed, after, note)
+    if verbose and found["decision"]["leader"] != 1:
+        print(_decision_of(found["decision"]), flush=True)
     changes = (change.split("=", 1) for change in found["best"]["changes"])
     params = {key.replace(".", "__"): _value_of(value) for key, value in changes}
-    return Tuned(params, found["config"], found["best"]["score"], done, keys, base)
+    return Tuned(params, found["config"], found["best"]["score"], done, keys, base, found["decision"])
 
 
 # ---- report ----

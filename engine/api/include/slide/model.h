@@ -114,6 +114,9 @@ struct PredictOptions {
   // Trades memory, 2 bytes per output-layer weight, for low latency of single samples; for Inference::kFull.
   bool low_latency = false;
   bool keep_known = false;  // for models of interactions: answers include the sample's own items
+  // Ranks by probability divided by the propensity of the label to this power, from 0 (for P@k) to 1 (for
+  // PSP@k), where the k best are asked for; scores stay. nullopt: eval.rare of the model.
+  std::optional<double> rare = std::nullopt;
 };
 
 inline constexpr std::uint32_t kNoLabel = 0xffffffff;

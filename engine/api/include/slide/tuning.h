@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <string>
 
 namespace slide::api {
 
@@ -32,20 +33,31 @@ struct Trial {
   bool best = false;           // so far
   bool dropped = false;        // pruned for being behind; score is 0
   bool too_large = false;      // not trained: not enough memory; score is 0
+  bool taken = false;          // best so far, and trial 1 or better than that by more than chance
 };
 
 struct TuneResult {
-  Config config;  // the best: `start` with `best.changes`
-  Trial best;
+  Config config;  // `start` with `best.changes`
+  Trial best;     // of highest score, where better than trial 1 by more than chance, else trial 1
   std::uint32_t trials = 0;
   std::size_t folds = 0;               // splits per trial
   std::size_t train_samples = 0;       // of one split
-  std::size_t validation_samples = 0;  // of all splits
+  std::size_t validation_samples = 0;  // that trials are scored on, of all splits
+  std::string validation_by;           // how they are chosen: "random", "group", "time", "order", "file"
+  std::size_t decision_samples = 0;    // further ones, of all splits, on which no trial is chosen
+  std::uint32_t leader = 0;            // number of the trial of highest score
+  // Its score minus that of trial 1 on the decision samples, 95 % bootstrap interval and p-value of a paired
+  // randomisation test; difference 0 and p 1 where it is trial 1, or that was too slow.
+  double difference = 0.0;
+  double low = 0.0, high = 0.0;
+  double p = 1.0;
 };
 
 // Each may be empty. Called on the calling thread; exceptions leave tune() unchanged.
 struct TuneCallbacks {
   std::function<void(const Trial&)> trial;
+  // Receives a line where samples stand in an order that matters, before the first trial.
+  std::function<void(const std::string&)> note = {};
   // Called after each step of a trial, and before each evaluation of other kNN parameters; returning false
   // ends the search with the best result so far.
   std::function<bool()> step;
