@@ -232,6 +232,9 @@ Predictions Predictor::Impl::predict_reaching(const Dataset& rows, const Thresho
 
 Predictions Predictor::predict_reaching(const Data& data, float threshold) const {
   return guarded([&] {
+    const bool as_probability = impl_->options.scores == Scores::kProbability;
+    const std::string fault = probability_fault(as_probability ? decimal_of(threshold) : 0);
+    if (!fault.empty()) fail_input("{}, or any number for logits", fault);
     const Dataset rows = scaled_rows(Internals::of(data), impl_->model->model.config.data);
     return impl_->predict_reaching(rows, Thresholds(threshold), reaches_as_float);
   });

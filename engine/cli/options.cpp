@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include "engine/config/spellings.h"
+#include "engine/inference/thresholds.h"
 #include "engine/run/ranks.h"
 
 namespace slide::cli {
@@ -54,6 +57,26 @@ CLI::Validator whole(std::uint64_t low, std::uint64_t high) {
 CLI::Validator finite_number() {
   const auto check = [](const std::string& text) {
     return number_of(text) ? std::string() : fmt::format("'{}' is no number", text);
+  };
+  return {check, ""};
+}
+
+CLI::Validator threshold_score() {
+  const auto check = [](const std::string& text) -> std::string {
+    if (number_of(text)) return "";
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(text, ignored)) return fmt::format("'{}' is no number", text);
+    return fmt::format(
+        "'{0}' is a file; store its thresholds in a model by slide convert MODEL OUT --threshold {0}", text);
+  };
+  return {check, ""};
+}
+
+CLI::Validator threshold_probability() {
+  const CLI::Validator is_score = threshold_score();
+  const auto check = [=](const std::string& text) {
+    const std::string fault = is_score(text);
+    return fault.empty() ? probability_fault(*number_of(text)) : fault;
   };
   return {check, ""};
 }

@@ -25,6 +25,12 @@ CLI::Validator whole(std::uint64_t low, std::uint64_t high);
 // A finite number; CLI11 would accept "nan" and trailing text.
 CLI::Validator finite_number();
 
+// A threshold on scores: a finite number; where it is the name of a file, the message says what files are
+// for.
+CLI::Validator threshold_score();
+// The same on probabilities, from 0 to 1.
+CLI::Validator threshold_probability();
+
 // A finite number from `low` to `high`.
 CLI::Validator number(double low, double high);
 

@@ -46,7 +46,7 @@ void add_predict(CLI::App& app, Action& action) {
   sub->add_option_function<std::string>("--threshold", take_threshold,
                                         "Leave out labels with lower scores; without --k, all others are "
                                         "answered")
-      ->check(finite_number())
+      ->check(threshold_score())
       ->type_name("SCORE");
   sub->add_option("--scores", command->scores, "Print probabilities or logits")
       ->check(CLI::IsMember({"probability", "logit"}))
@@ -67,6 +67,9 @@ void add_predict(CLI::App& app, Action& action) {
   add_threads(*sub, command->use.threads);
   add_pin(*sub, command->pin);
   sub->callback([command, &action] {
+    const std::string fault = probability_fault(command->logits() ? 0 : command->threshold.value_or(0));
+    if (!fault.empty())
+      throw CLI::ValidationError("--threshold", fault + ", or any number with --scores logit");
     action = [command] {
       run_together("predict", [&](Cluster& cluster) { run_predict(*command, cluster); });
     };

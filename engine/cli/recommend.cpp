@@ -59,7 +59,7 @@ void add_recommend(CLI::App& app, Action& action) {
   add_known(*sub, command->use.known);
   const auto take_threshold = [command](const std::string& text) { command->threshold = std::stod(text); };
   sub->add_option_function<std::string>("--threshold", take_threshold, "Leave out items with lower scores")
-      ->check(finite_number())
+      ->check(threshold_probability())
       ->type_name("SCORE");
   CLI::Option* titles = add_titles(*sub, command->titles);
   const auto take_file = [command](const std::string& name) { take_out(name, *command); };

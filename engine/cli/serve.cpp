@@ -112,7 +112,7 @@ void add_serve(CLI::App& app, Action& action) {
   sub->add_option_function<std::string>("--threshold", take_threshold,
                                         "All labels that reach it, when the request says neither k nor a "
                                         "threshold; default: that of the model")
-      ->check(number(0, 1))
+      ->check(threshold_probability())
       ->type_name("SCORE");
   add_labels(*sub, command->model.labels);
   sub->add_option("--known", command->model.known,

@@ -1,5 +1,7 @@
 #include "engine/inference/thresholds.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -16,6 +18,11 @@ Thresholds::Thresholds(double all, std::vector<LabelThreshold> own)
 double Thresholds::of(std::uint32_t label) const {
   const auto found = std::ranges::lower_bound(own_, label, {}, &LabelThreshold::label);
   return found != own_.end() && found->label == label ? found->threshold : all_;
+}
+
+std::string probability_fault(double threshold) {
+  if (threshold >= 0 && threshold <= 1) return "";
+  return fmt::format("the threshold {} is no probability; give one from 0 to 1", threshold);
 }
 
 double decimal_of(float score) {

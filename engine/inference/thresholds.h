@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace slide {
@@ -35,6 +36,9 @@ class Thresholds {
   std::vector<LabelThreshold> own_;
   double least_;
 };
+
+// Why a number cannot be a threshold on probabilities, as a sentence; empty where it lies from 0 to 1.
+std::string probability_fault(double threshold);
 
 // The shortest decimal of a float, as a double: 0.7, not 0.699999988.
 double decimal_of(float score);

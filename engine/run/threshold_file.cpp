@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -52,8 +51,13 @@ std::string shown_label(const ThresholdLabel& label) {
 }
 
 void check_probability(double threshold, const std::string& where) {
-  if (threshold >= 0 && threshold <= std::numeric_limits<float>::max()) return;
-  fail_input("{}: the threshold {} is no probability; give one from 0 to 1", where, threshold);
+  if (const std::string fault = probability_fault(threshold); !fault.empty())
+    fail_input("{}: {}", where, fault);
+}
+
+// The same of a file, which may also say that nothing is given: by the next float above 1 (best_threshold()).
+void check_file_probability(double threshold, const std::string& where) {
+  if (static_cast<float>(threshold) != std::nextafter(1.0F, 2.0F)) check_probability(threshold, where);
 }
 
 }  // namespace
@@ -112,8 +116,8 @@ Thresholds thresholds_of_model(const std::string& text, const Model& model) {
     return found;
   };
   Thresholds thresholds = read_thresholds(text, find);
-  check_probability(thresholds.all(), text);
-  for (const LabelThreshold& one : thresholds.own()) check_probability(one.threshold, text);
+  check_file_probability(thresholds.all(), text);
+  for (const LabelThreshold& one : thresholds.own()) check_file_probability(one.threshold, text);
   return thresholds;
 }
 

@@ -213,6 +213,11 @@ void add_inputs(const Json& inputs, RequestSamples& samples) {
   }
 }
 
+void check_threshold(const Ask& ask) {
+  const std::string fault = probability_fault(ask.logit || !ask.thresholds ? 0 : ask.thresholds->all());
+  if (!fault.empty()) fail_input("threshold: {}, or any number with \"scores\": \"logit\"", fault);
+}
+
 void check_size(const Ask& ask, std::size_t inputs) {
   if (inputs * ask.k > kMaxAnswers)
     fail_input("{} inputs with k = {} make more than {} labels; lower k or send less at once", inputs, ask.k,
@@ -277,6 +282,7 @@ PredictAnswer answer_predict(std::string_view body, const ServedModel& model, st
     fail_input("the server was not started with --inference lsh; leave inference out");
   if (ask.keep_known && model.model().config.data.kind != DataKind::kInteractions)
     fail_input("keep_known: the model was not trained on interactions; leave it out");
+  check_threshold(ask);
   const Dataset data = samples.take();
   ask.k = std::min(ask.k, model.model().network.labels());
   if (!ask.has_k && !ask.thresholds && !ask.logit) ask.thresholds = model.model().thresholds;

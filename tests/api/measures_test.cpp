@@ -117,6 +117,9 @@ TEST(ApiMeasures, AllLabelsThatReachAThreshold) {
     }
     EXPECT_EQ(given.k, widest);
   }
+  EXPECT_THROW(Predictor(model, options).predict_reaching(data, 30.0F), InputError);
+  options.scores = Scores::kLogit;
+  EXPECT_EQ(Predictor(model, options).predict_reaching(data, 3000.0F).k, 0U);
 }
 
 // By hand, F1 at 0.9, 0.7, 0.6, 0.3: 2 / 4, 4 / 5, 4 / 6, 6 / 7.

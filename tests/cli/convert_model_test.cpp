@@ -76,6 +76,13 @@ TEST_F(ConvertModelTest, RefusesWhatDoesNotFit) {
   expect_bad("--weights", {"out", "small.slide", "--weights", "int4"});
   expect_bad("--threshold: the threshold -0.5 is no probability",
              {"out", "small.slide", "--threshold", "-0.5"});
+  expect_bad("--threshold: the threshold 30 is no probability", {"out", "small.slide", "--threshold", "30"});
+  write_file(slide_.path("high.json"), R"({"threshold":0.5,"labels":[{"id":1,"threshold":1.3}]})");
+  expect_bad("high.json: the threshold 1.3 is no probability",
+             {"out", "small.slide", "--threshold", "high.json"});
+  write_file(slide_.path("none.json"),
+             R"({"threshold":1.0000001})");  // above all: no score has the precision
+  EXPECT_EQ(convert({"out", "none.slide", "--threshold", "none.json"}).code, 0);
   expect_bad("missing.json", {"out", "small.slide", "--threshold", "missing.json"});
   write_file(slide_.path("no.json"), "[0.5]");
   expect_bad("no.json: is no file of thresholds", {"out", "small.slide", "--threshold", "no.json"});

@@ -177,7 +177,8 @@ TEST_F(TextCliTest, ThresholdAndLogits) {
   const Outcome all = predict({}, plain(4)), some = predict({"--threshold", "0.5"}, plain(4));
   ASSERT_EQ(some.code, 0) << some.err;
   for (const std::string& line : lines_of(some.out)) EXPECT_EQ(line.find('\t'), std::string::npos) << line;
-  EXPECT_EQ(predict({"--threshold", "2"}, plain(2)).out, "\n\n") << "no label, but a line a sample";
+  EXPECT_EQ(predict({"--threshold", "200", "--scores", "logit"}, plain(2)).out, "\n\n")
+      << "no label, but a line a sample";
   const Outcome logits = predict({"--scores", "logit"}, plain(4));
   ASSERT_EQ(logits.code, 0) << logits.err;
   EXPECT_NE(logits.out, all.out);
@@ -316,6 +317,13 @@ TEST_F(TextCliTest, Faults) {
   ASSERT_EQ(train({}, "f.txt").code, 0);
   expect_bad("test.tsv: this is text", slide_.run({"test", "out/model.slide", "test.tsv"}));
   expect_bad("--threshold", predict({"--threshold", "nan"}));
+  for (const std::string wrong : {"30", "1.3", "-1"}) {
+    expect_bad("--threshold: the threshold " + wrong + " is no probability; give one from 0 to 1",
+               predict({"--threshold", wrong}));
+  }
+  write_file(slide_.path("th.json"), R"({"threshold":0.5})");
+  expect_bad("'th.json' is a file; store its thresholds in a model by slide convert MODEL OUT --threshold",
+             predict({"--threshold", "th.json"}));
   expect_bad("--scores", predict({"--scores", "odds"}));
   expect_bad("--format", predict({"--format", "xls"}));
 }

@@ -75,7 +75,7 @@ TEST_F(PredictApiTest, AnswersTextWithNames) {
     // Equal to a list of strings.
     EXPECT_EQ(client.predict(Json::array({text})).json()["results"][0]["predictions"][0]["label"], label);
   }
-  const Answer none = client.predict({{"text", "a choir"}, {"threshold", 1.5}});
+  const Answer none = client.predict({{"text", "a choir"}, {"threshold", 150}, {"scores", "logit"}});
   EXPECT_EQ(none.json()["predictions"], Json::array());
   EXPECT_EQ(client.predict({{"inputs", Json::array()}}).json()["results"], Json::array());
   // Pipelined requests are answered in order.
@@ -279,6 +279,8 @@ TEST_F(PredictApiTest, WrongRequestsAreToldSoInOneLine) {
       {ids, "POST", "/predict", R"({"inputs": [{"features": {}}, {"features": {}}], "k": 60, "explain": 1})",
        "", 400, "explain: 2 inputs with k = 60 make more than 100 labels"},
       {ids, "POST", "/predict", R"({"features": {}, "threshold": "high"})", "", 400, "threshold must be"},
+      {ids, "POST", "/predict", R"({"features": {}, "threshold": 30})", "", 400,
+       "the threshold 30 is no probability; give one from 0 to 1"},
       {ids, "POST", "/predict", R"({"features": {}, "scores": "percent"})", "", 400,
        "\\\"probability\\\" or \\\"logit\\\""},
       {ids, "POST", "/predict", R"({"features": {}, "inference": "lsh"})", "", 400, "--inference lsh"},

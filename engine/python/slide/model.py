@@ -153,7 +153,7 @@ class Model:
         users: in place of X, names of users of a model of interactions, a row for each in their order; what they have is
         looked up, as ``slide predict`` does, in the log `known`, or in the model's ``data.known`` or training file, which is
         read once.
-        threshold: leaves out labels with lower scores. logits: scores are those of the output neurons, else probabilities. inference: ``"full"`` scores all
+        threshold: leaves out labels with lower scores; from 0 to 1, of logits any number. logits: scores are those of the output neurons, else probabilities. inference: ``"full"`` scores all
         labels, ``"lsh"`` only candidates that hash tables find, ``"auto"`` the latter from 100,000 labels on where they are as good
         (the first call for a k then builds tables), ``"configured"`` does what ``eval.inference`` of the
         model says. threads: 0 = all cores; up to 128 samples are always answered by the calling thread. keep_known: a
@@ -230,6 +230,10 @@ class Model:
         own_threshold: bool = False,
         **options: Any,
     ) -> tuple[np.ndarray, np.ndarray]:
+        if threshold is not None and not options.get("logits") and not 0 <= threshold <= 1:
+            raise _slide.InputError(
+                f"threshold: {threshold!r} is no probability; give one from 0 to 1, or any number with logits=True"
+            )
         predictor = self._predictor(k=5 if k is None else k, low_latency=data.samples == 1, **options)
         if k is None and threshold is not None:
             labels, scores = predictor.predict_reaching(data, float(threshold))

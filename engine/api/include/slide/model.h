@@ -141,7 +141,8 @@ class SLIDE_API Predictor {
   // otherwise on `threads` threads. Throws InputError where the data have more features than the model.
   Predictions predict(const Data& data) const;
   // All labels of each sample whose score reaches `threshold`, however many, whatever k() is;
-  // Predictions::k is how many the sample with the most of them has.
+  // Predictions::k is how many the sample with the most of them has. Throws InputError for a threshold that
+  // is not from 0 to 1, unless scores are logits.
   Predictions predict_reaching(const Data& data, float threshold) const;
   // The same by the thresholds of the model; throws InputError where it has none, and unless scores are
   // probabilities.
