@@ -122,4 +122,11 @@ char* write_six_digits(double value, char* out) {
   return write_decimal(decimal, out + (negative ? 1 : 0));
 }
 
+double six_digits_of(double value) {
+  std::array<char, kNumberRoom> text;
+  const char* const end = write_six_digits(value, text.data());
+  std::from_chars(text.data(), end, value);
+  return value;
+}
+
 }  // namespace slide

@@ -14,6 +14,9 @@ char* write_whole(std::uint32_t value, char* out);
 // The same for "{:.6g}", six significant digits.
 char* write_six_digits(double value, char* out);
 
+// The number that the text of write_six_digits() says.
+double six_digits_of(double value);
+
 // Appends the text of write_six_digits() to `text`.
 inline void append_six_digits(double value, std::string& text) {
   char digits[kNumberRoom];

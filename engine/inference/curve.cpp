@@ -5,7 +5,10 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
+
+#include "engine/base/number_text.h"
 
 namespace slide {
 
@@ -41,6 +44,16 @@ void for_each_point(std::span<const Scored> falling, std::uint64_t positives, co
   }
 }
 
+// The threshold that keeps `score` and leaves out `lower`, the next score, or 0.5 |score| below without one:
+// six digits of the middle, so that scores may differ a little, or be written with six digits. The score
+// itself where they lie too close for that.
+float threshold_between(float score, std::optional<float> lower) {
+  const double above = score, below = lower ? double{*lower} : above - std::abs(above);
+  const auto middle = static_cast<float>(six_digits_of(below + (above - below) / 2));
+  if ((middle != 0 && !std::isnormal(middle)) || middle > score) return score;
+  return !lower || (middle > *lower && six_digits_of(below) < decimal_of(middle)) ? middle : score;
+}
+
 BestThreshold best_of(std::span<const Scored> falling, std::uint64_t positives, const ThresholdGoal& goal) {
   if (falling.empty()) return {std::numeric_limits<float>::infinity(), {}};
   BestThreshold best{std::nextafter(falling.front().score, std::numeric_limits<float>::infinity()), {}};
@@ -51,6 +64,10 @@ BestThreshold best_of(std::span<const Scored> falling, std::uint64_t positives, 
     best = {point.threshold, rates};
     found = true;
   });
+  if (!found) return best;
+  const auto next = std::ranges::upper_bound(falling, best.threshold, std::greater<>(), &Scored::score);
+  best.threshold =
+      threshold_between(best.threshold, next == falling.end() ? std::nullopt : std::optional(next->score));
   return best;
 }
 

@@ -29,8 +29,10 @@ struct ThresholdGoal {
   std::uint32_t label_samples = 0;
 };
 
-// The threshold of a goal over all pairs, the highest one of equal F1. Where no score gives the wanted
-// precision, the next float above the highest score, which gives nothing; infinity without scores.
+// The threshold of a goal over all pairs, that of the highest score of equal F1: halfway from this score to
+// the next lower one, or to half of it below where there is none, so that scores may differ a little. Where
+// no score gives the wanted precision, the next float above the highest score, which gives nothing; infinity
+// without scores.
 struct BestThreshold {
   float threshold = 0;
   Rates rates;

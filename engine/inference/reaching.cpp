@@ -1,8 +1,6 @@
 #include "engine/inference/reaching.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -31,13 +29,6 @@ Dataset chosen_rows(const Dataset& data, std::span<const std::uint32_t> rows) {
   arrays.label_offsets.resize(rows.size() + 1);
   const Dataset chosen(std::move(arrays), data.sparse_count(), data.label_count());
   return data.dense_count() > 0 ? chosen.with_dense(data.dense().chosen(rows)) : chosen;
-}
-
-double six_digits_of(double value) {
-  std::array<char, kNumberRoom> text;
-  const char* const end = write_six_digits(value, text.data());
-  std::from_chars(text.data(), end, value);
-  return value;
 }
 
 // How many labels to ask for next.

@@ -55,6 +55,12 @@ TEST(SixDigits, EdgesOfDigits) {
   }
 }
 
+TEST(SixDigits, AreReadBack) {
+  EXPECT_EQ(six_digits_of(0.12345649), 0.123456);
+  EXPECT_EQ(six_digits_of(-1234567.0), -1234570.0);
+  EXPECT_EQ(six_digits_of(0.0), 0.0);
+}
+
 TEST(SixDigits, AnyNumbers) {
   Rng rng(1, Purpose::kTest);
   const auto bits = [&] { return std::uint64_t{rng.below(0xffffffffU)} << 32 | rng.below(0xffffffffU); };

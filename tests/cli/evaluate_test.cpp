@@ -91,7 +91,7 @@ TEST_F(EvaluateTest, AveragesComparesAndFindsTheThreshold) {
               1e-12);
   const Json json = measures({"one.txt", "data.txt", "--k", "1", "--compare", "two.txt", "--bootstrap", "50",
                               "--best-threshold", "two.txt", "data.txt"});
-  EXPECT_EQ(json["threshold"], 1.0);
+  EXPECT_EQ(json["threshold"], 0.75);
   EXPECT_NEAR(json["validation_f1_micro"], 6.0 / 7, 1e-12);
   EXPECT_NEAR(json["compare"]["p_at_1"]["difference"], -2.0 / 3, 1e-12);
   EXPECT_GT(json["compare"]["p_at_1"]["p_value"], 0.1);
@@ -212,14 +212,14 @@ TEST_F(EvaluateTest, DecidesByRankAndThreshold) {
 TEST_F(EvaluateTest, FindsThresholdsForAPrecisionAndForLabels) {
   write("data.txt", kThreeSamples);
   write("scores.txt", kTheirScores);
-  EXPECT_EQ(measures({"scores.txt", "data.txt", "--min-precision", "0.9"})["threshold"], 0.9);
+  EXPECT_EQ(measures({"scores.txt", "data.txt", "--min-precision", "0.9"})["threshold"], 0.85);
   const Json json =
       measures({"scores.txt", "data.txt", "--label-thresholds", "1", "--save-thresholds", "t.json"});
-  EXPECT_EQ(json["threshold"], 0.5);
+  EXPECT_EQ(json["threshold"], 0.45);
   EXPECT_EQ(json["label_thresholds"], 3);
   const Json written = Json::parse(file("t.json"));
-  EXPECT_EQ(written["threshold"], 0.5);
-  EXPECT_EQ(written["labels"][1], (Json{{"id", 1}, {"threshold", 0.9}}));
+  EXPECT_EQ(written["threshold"], 0.45);
+  EXPECT_EQ(written["labels"][1], (Json{{"id", 1}, {"threshold", 0.45}}));
   EXPECT_EQ(measures({"scores.txt", "data.txt", "--threshold", "t.json"})["f1_micro"], json["f1_micro"]);
   refuses("t.json: --save-thresholds and --curve name one file; give them two",
           {"scores.txt", "data.txt", "--save-thresholds", "t.json", "--curve", "t.json"});

@@ -164,19 +164,36 @@ TEST(Curve, HasAPointForEachScoreAndTheBestThresholds) {
   EXPECT_EQ(curve[2].threshold, 0.7F);
   EXPECT_EQ(curve[2].counts.predicted, 4U);
   EXPECT_EQ(curve[2].counts.hits, 3U);
-  EXPECT_EQ(best_threshold(scores, truth).threshold, 0.7F);
+  EXPECT_EQ(best_threshold(scores, truth).threshold, 0.4F) << "halfway to the next score";
   EXPECT_DOUBLE_EQ(best_threshold(scores, truth).rates.f1, 6.0 / 8);
-  EXPECT_DOUBLE_EQ(decide(scores, truth, Thresholds(decimal_of(0.7F))).micro.f1, 6.0 / 8);
-  EXPECT_EQ(best_threshold(scores, truth, {0.75, 0}).threshold, 0.7F);
-  EXPECT_EQ(best_threshold(scores, truth, {0.8, 0}).threshold, 0.9F);
+  EXPECT_DOUBLE_EQ(decide(scores, truth, Thresholds(0.4)).micro.f1, 6.0 / 8);
+  EXPECT_EQ(best_threshold(scores, truth, {0.75, 0}).threshold, 0.4F);
+  EXPECT_EQ(best_threshold(scores, truth, {0.8, 0}).threshold, 0.85F);
   const Dataset wrong = scores_of({{{2, 0.5F}}, {}, {}});  // no score reaches the precision: nothing is given
   EXPECT_GT(best_threshold(wrong, truth, {0.8, 0}).threshold, 0.5F);
   EXPECT_EQ(best_threshold(scores_of({{}, {}, {}}), truth).threshold, std::numeric_limits<float>::infinity());
   const Thresholds all = best_thresholds(scores, truth, {{}, 2});
-  EXPECT_EQ(all.all(), 0.7);  // the decimal, not its nearest float
-  EXPECT_EQ(all.own(), (std::vector<LabelThreshold>{{1, 0.7}}));
-  EXPECT_EQ(best_thresholds(scores, truth, {{}, 1}).own().front(), (LabelThreshold{0, 0.9}));
+  EXPECT_EQ(all.all(), 0.4);  // the decimal, not its nearest float
+  EXPECT_EQ(all.own(), (std::vector<LabelThreshold>{{1, 0.4}}));
+  EXPECT_EQ(best_thresholds(scores, truth, {{}, 1}).own().front(), (LabelThreshold{0, 0.85}));
   EXPECT_TRUE(best_thresholds(scores, truth, {{}, 3}).own().empty());
+}
+
+// A score and the next lower one; the threshold keeps the first and leaves out the second, as floats and as
+// they are written with six digits.
+TEST(Curve, TheBestThresholdPartsTheScores) {
+  const Dataset truth = truth_of({{0}});
+  const auto found = [&](float score, float lower) {
+    return decimal_of(best_threshold(scores_of({{{0, score}, {1, lower}}}), truth).threshold);
+  };
+  EXPECT_EQ(found(0.7F, 0.2F), 0.45);
+  EXPECT_EQ(found(0.123456F, 0.123452F), 0.123454) << "six digits";
+  EXPECT_EQ(found(0.123456F, 0.123455F), 0.123456) << "nothing lies between but more digits";
+  EXPECT_EQ(found(0.1234562F, 0.12345598F), decimal_of(0.1234562F)) << "both are written as one number";
+  EXPECT_EQ(found(-1, -2), -1.5);
+  EXPECT_EQ(found(1, -1), 0);
+  EXPECT_EQ(decimal_of(best_threshold(scores_of({{{0, 0.5F}}}), truth).threshold), 0.25) << "half of it";
+  EXPECT_EQ(decimal_of(best_threshold(scores_of({{{0, -2.0F}}}), truth).threshold), -3);
 }
 
 TEST(Reliability, ComparesScoresWithSharesOfTrueLabels) {

@@ -179,7 +179,8 @@ def random_case(slide, folder):
     found, order, hits, valid = ranking_measures(kept, true, weights)
     steps = np.unique(early[np.isfinite(early)])
     threshold = max(steps, key=lambda t: (f1_measures(early, validation, t)["f1_micro"], t))
-    agree(answer, {**found, "threshold": float(str(threshold)), **f1_measures(kept, true, threshold)}, "with a filter")
+    halfway = (float(threshold) + float(steps[steps < threshold].max())) / 2
+    agree(answer, {**found, "threshold": float(f"{halfway:.6g}"), **f1_measures(kept, true, threshold)}, "with a filter")
     agree_table(table, label_table(order, hits, valid, true), "with a filter")
 
     sums = np.where(np.isfinite(one), 0.3 * one.astype(float), 0) + np.where(np.isfinite(two), 0.7 * two.astype(float), 0)

@@ -31,8 +31,9 @@ struct ScoreOptions {
 SLIDE_API Measures evaluate_scores(const CsrMatrix& scores, const CsrMatrix& labels,
                                    const ScoreOptions& options = {});
 
-// The threshold of best micro F1 for such scores and labels, the highest one in case of ties, and that F1: a
-// label is predicted where its score reaches the threshold. Without scores the threshold is infinite. Throws
+// The threshold of best micro F1 for such scores and labels, that of the highest score in case of ties, and
+// that F1: a label is predicted where its score reaches the threshold, which lies halfway to the next lower
+// score. Without scores the threshold is infinite. Throws
 // as above.
 struct BestThreshold {
   float threshold = 0;
