@@ -35,13 +35,12 @@ void run_serve(const ServeCommand& command) {
                 std::array{command.model.path, command.model.labels, command.model.known});
   const auto load = [&] {
     auto model = std::make_shared<const serve::ServedModel>(command.model);
-    for (const std::string& note : model->model().notes)
-      command.json_logs ? print_error(serve::log_line("note", note)) : tell({note});
+    tell(model->model().notes);
     return model;
   };
-  const auto log = [&](std::string_view line) {
+  const auto log = [](std::string_view event, std::string_view line) {
     hold_spare_memory();  // memory may be available again
-    command.json_logs ? print_error(serve::log_line("warning", line)) : complain(line);
+    complain(line, event);
   };
   serve::HttpServer server(command.server, load, log);
   command.json_logs ? print_text(serve::log_line("listening", server.url()))
@@ -101,7 +100,10 @@ void add_serve(CLI::App& app, Action& action) {
   sub->add_option("--access-log", server.access_log,
                   "Append a line of JSON for each answer to FILE; '-' = standard output")
       ->type_name("FILE");
-  const auto take_log = [command](const std::string& format) { command->json_logs = format == "json"; };
+  const auto take_log = [command](const std::string& format) {
+    command->json_logs = format == "json";
+    if (command->json_logs) complain_as(serve::log_line);
+  };
   sub->add_option_function<std::string>(
          "--log-format", take_log, "Lines of standard output and standard error: text, or JSON with the time")
       ->check(CLI::IsMember({"text", "json"}))

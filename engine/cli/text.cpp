@@ -19,6 +19,7 @@ bool quiet = false;
 bool another_tells = false;
 bool status_shown = false;
 bool outlive_output = false;
+std::string (*complaint)(std::string_view event, std::string_view line) = nullptr;
 
 // Whether the last write failed because the output is closed: a pipe without a reader, a terminal that hung
 // up.
@@ -138,7 +139,7 @@ void print_text(std::string_view text) {
     if (is_closed_output()) {
       if (!outlive_output) throw Ended{128 + SIGPIPE};
       be_quiet();
-      return complain("standard output is closed; continuing without it");
+      return complain("standard output is closed; continuing without it", "warning");
     }
     fail_run("cannot write to standard output ({})", std::strerror(errno));
   }
@@ -152,13 +153,18 @@ void print_error(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-void complain(std::string_view line) {
-  print_error(fmt::format("slide: {}\n", one_line(std::string(line))));
+void complain(std::string_view line, std::string_view event) {
+  const std::string text = one_line(std::string(line));
+  print_error(complaint != nullptr ? complaint(event, text) : fmt::format("slide: {}\n", text));
+}
+
+void complain_as(std::string (*form)(std::string_view event, std::string_view line)) {
+  complaint = form;
 }
 
 void tell(const std::vector<std::string>& notes) {
   if (another_tells) return;
-  for (const std::string& note : notes) complain(note);
+  for (const std::string& note : notes) complain(note, "note");
 }
 
 }  // namespace slide::cli

@@ -63,8 +63,11 @@ void go_on_without_output();
 // Writes text to standard error as it is; ignores failures.
 void print_error(std::string_view text);
 
-// Writes a line to standard error; ignores failures.
-void complain(std::string_view line);
+// Writes a line to standard error; ignores failures. `event`: what it is, for complain_as().
+void complain(std::string_view line, std::string_view event = "error");
+
+// From now on complain() and tell() write form(event, line), as for logs in JSON, in place of "slide: line".
+void complain_as(std::string (*form)(std::string_view event, std::string_view line));
 
 // Formats for people: lines wider than the terminal are broken between words.
 template <class... Args>

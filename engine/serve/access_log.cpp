@@ -47,8 +47,8 @@ std::string log_line(std::string_view event, std::string_view message) {
                      time_text(std::chrono::system_clock::now()), ascii_json(event), ascii_json(message));
 }
 
-AccessLog::AccessLog(std::string path, const Tell& tell)
-    : path_(std::move(path)), tell_(tell), file_(open_log(path_)) {
+AccessLog::AccessLog(std::string path, const Log& log)
+    : path_(std::move(path)), log_(log), file_(open_log(path_)) {
   if (!file_.is_open())
     fail_run("--access-log {}: cannot be opened ({}); give another file", path_, std::strerror(errno));
 }
@@ -98,8 +98,8 @@ void AccessLog::open_again() {
 
 void AccessLog::tell_once(int reason) {
   if (std::exchange(told_, true)) return;
-  tell_(fmt::format("--access-log {}: cannot be written ({}); requests are answered all the same", path_,
-                    std::strerror(reason)));
+  log_("warning", fmt::format("--access-log {}: cannot be written ({}); requests are answered all the same",
+                              path_, std::strerror(reason)));
 }
 
 }  // namespace slide::serve

@@ -25,16 +25,17 @@ struct Access {
   std::string_view model;     // fingerprint of the answering model, or empty
 };
 
+// Receives what the server says beside its answers; `event`: what it is, "reload" or "warning".
+using Log = std::function<void(std::string_view event, std::string_view line)>;
+
 // A line of JSON about an event of the server, with its newline: {"time":..,"event":..,"message":..}.
 std::string log_line(std::string_view event, std::string_view message);
 
 class AccessLog {
  public:
-  using Tell = std::function<void(std::string_view line)>;
-
-  // `path`: the file, or "-" for standard output. Throws Error where it cannot be opened. `tell` receives the
+  // `path`: the file, or "-" for standard output. Throws Error where it cannot be opened. `log` receives the
   // first write failure once, and must outlive this object.
-  AccessLog(std::string path, const Tell& tell);
+  AccessLog(std::string path, const Log& log);
 
   void write(const Access& access);
   // Reopens the file (after log rotation); on failure keeps the old one, and write() tries again each second.
@@ -49,7 +50,7 @@ class AccessLog {
   void tell_once(int reason);
 
   const std::string path_;
-  const Tell& tell_;
+  const Log& log_;
   Descriptor file_;
   bool told_ = false;
   bool stale_ = false;  // the file could not be opened anew; file_ is the one before

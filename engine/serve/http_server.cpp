@@ -77,7 +77,7 @@ class HttpServer::Core final : public ConnectionHost {
                      "lower --threads, or raise the limits of memory and processes (ulimit -v, -u)");
     loader_.emplace(io_, std::move(load), log_, metrics_, options.any_kind);
     room_ = make_connection_room(options_.max_connections);
-    if (!room_.warning.empty()) log_(room_.warning);
+    if (!room_.warning.empty()) log_("warning", room_.warning);
     catch_signals();
   }
   ~Core() { workers_.reset(); }
@@ -199,7 +199,7 @@ void HttpServer::Core::wait_for_reload() {
 // Restarts accepting, whose next step the exception may have skipped.
 void HttpServer::Core::outlive(const std::exception& error) {
   try {
-    log_(fmt::format("a connection failed: {}", error.what()));
+    log_("warning", fmt::format("a connection failed: {}", error.what()));
     listener_.go_on();
   } catch (const std::exception&) {  // memory is still exhausted
     std::this_thread::sleep_for(kMemoryPause);

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/serve/access_log.h"
 #include "engine/serve/served_model.h"
 
 namespace slide::serve {
@@ -42,11 +43,10 @@ struct ServerOptions {
 class HttpServer {
  public:
   using Loader = std::function<std::shared_ptr<const ServedModel>()>;
-  using Log = std::function<void(std::string_view line)>;
 
   // Binds the address and listens; run() answers requests. `load` returns the model: called here, and at each
   // SIGHUP, always on a separate thread; where it throws at a reload, the previous model stays. `log`
-  // receives messages about reloads and access log failures. Throws InputError where the address is invalid
+  // receives what is said of reloads and access log failures. Throws InputError where the address is invalid
   // or in use, Error where the access log cannot be opened, and what `load` throws.
   HttpServer(const ServerOptions& options, Loader load, Log log);
   ~HttpServer();

@@ -50,7 +50,7 @@ std::shared_ptr<const ServedModel> ModelLoader::load_next() const {
 
 void ModelLoader::reload() {
   load_again_ = loading_;
-  if (loading_) return log_("a reload is under way; the model is loaded once more after it");
+  if (loading_) return log_("reload", "a reload is under way; the model is loaded once more after it");
   asio::post(thread_.queue(), [this] {
     std::shared_ptr<const ServedModel> loaded;
     std::exception_ptr fault;
@@ -71,12 +71,13 @@ void ModelLoader::take(const std::shared_ptr<const ServedModel>& loaded, const s
   if (std::exchange(load_again_, false) && !stopped_) reload();
   try {
     if (fault) std::rethrow_exception(fault);
-    log_(fmt::format("reloaded {} ({}) in {:.2f} s", loaded->path(), loaded->fingerprint(),
-                     loaded->load_seconds()));
+    log_("reload", fmt::format("reloaded {} ({}) in {:.2f} s", loaded->path(), loaded->fingerprint(),
+                               loaded->load_seconds()));
   } catch (const std::bad_alloc&) {
-    log_(loaded != nullptr ? "reloaded" : "reload failed, the model before stays: out of memory");
+    if (loaded != nullptr) return log_("reload", "reloaded");
+    log_("warning", "reload failed, the model before stays: out of memory");
   } catch (const std::exception& error) {
-    log_(fmt::format("reload failed, the model before stays: {}", error.what()));
+    log_("warning", fmt::format("reload failed, the model before stays: {}", error.what()));
   }
 }
 

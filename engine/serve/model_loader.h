@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/serve/access_log.h"
 #include "engine/serve/served_model.h"
 #include "engine/serve/server_metrics.h"
 #include "engine/serve/worker_threads.h"
@@ -18,7 +19,6 @@ namespace slide::serve {
 class ModelLoader {
  public:
   using Load = std::function<std::shared_ptr<const ServedModel>()>;
-  using Log = std::function<void(std::string_view line)>;
 
   // Loads the first model on its own thread and rethrows what `load` throws. `log` and `metrics` are notified
   // of reloads and must outlive this object. Unless `any_kind`, a model that takes other inputs is not loaded

@@ -84,6 +84,7 @@ TEST_F(ServeSettingsTest, LogsAreLinesOfJson) {
   server.signal(SIGHUP);
   ASSERT_TRUE(wait_until([&] { return server.errors().find('\n') != std::string::npos; }));
   const Json line = Json::parse(server.errors());
+  EXPECT_EQ(line["event"], "reload") << line;
   EXPECT_NE(line["message"].get<std::string>().find("reloaded ids/model.slide"), std::string::npos) << line;
   EXPECT_TRUE(line["time"].get<std::string>().ends_with("Z"));
 }
