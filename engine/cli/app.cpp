@@ -11,6 +11,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -26,6 +27,7 @@
 #include "engine/cli/usage.h"
 #include "engine/cli/version.h"
 #include "engine/cluster/launch.h"
+#include "engine/serve/access_log.h"
 
 namespace slide::cli {
 
@@ -108,6 +110,29 @@ void add_commands(CLI::App& app, Action& action) {
   add_version(app, action);
 }
 
+// Parses the words of a command with its settings; returns the exit code where that ends it.
+std::optional<int> parse(std::vector<std::string> words, CLI::App& app) {
+  Settings settings(words, app);
+  const auto refuse = [&](const std::string& message) {
+    if (settings.value_of("log-format") == "json") complain_as(serve::log_line);
+    return fail_together(kExitBadInput, message);
+  };
+  try {
+    settings.read_file();
+    std::ranges::reverse(words);  // in the order that CLI11 expects
+    app.parse(std::move(words));
+    refuse_options_as_values(*app.get_subcommands().front());
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return refuse(settings.with_source(usage_fault(app, error)));
+  } catch (const InputError& error) {  // of a file of settings
+    return refuse(error.what());
+  }
+  for (const std::string& warning : settings.misspelt()) complain(warning, "warning");
+  return std::nullopt;
+}
+
 int parse_and_execute(int argc, char** argv) {
   Action action;
   CLI::App app(kAbout, "slide");
@@ -128,19 +153,7 @@ int parse_and_execute(int argc, char** argv) {
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands_known.begin(), commands_known.end(), is_named)) {
     return fail_together(kExitBadInput, unknown_command(app, argv[1]));
   }
-  try {
-    std::vector<std::string> words = arguments_of(argc, argv);
-    read_settings(words, app);
-    std::ranges::reverse(words);  // in the order that CLI11 expects
-    app.parse(std::move(words));
-    refuse_options_as_values(*app.get_subcommands().front());
-  } catch (const CLI::Success& success) {  // --help, --version
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    return fail_together(kExitBadInput, usage_fault(app, error));
-  } catch (const InputError& error) {  // of a file of settings
-    return fail_together(kExitBadInput, error.what());
-  }
+  if (const std::optional<int> ended = parse(arguments_of(argc, argv), app)) return *ended;
   const std::string name = app.get_subcommands().front()->get_name();
   const bool alone = launched_processes() == 1 || std::ranges::count(kTogether, name) > 0;
   if (!alone && name != kByFirst) {

@@ -3,8 +3,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "engine/config/parse.h"
 
 namespace slide::cli {
 
@@ -14,9 +18,33 @@ std::string variable_of(const CLI::Option& option);
 // Lets variables give all options of the command, lists with commas, and adds --config FILE. Call it last.
 void take_settings(CLI::App& command);
 
-// Where `words` are a command that takes settings, and name a file by --config or SLIDE_CONFIG: sets the
-// variables of its keys, which are those of the options without "--", unless they are set. Call it before
-// parsing. Throws InputError for a file that cannot be read, and for unknown keys.
-void read_settings(const std::vector<std::string>& words, const CLI::App& app);
+// The settings of a command line `words`, where its command takes any.
+class Settings {
+ public:
+  Settings(std::vector<std::string> words, const CLI::App& app);
+
+  // Sets the variables of the keys of the file that --config or SLIDE_CONFIG names, which are those of the
+  // options without "--", unless they are set. Call it before parsing. Throws InputError for a file that
+  // cannot be read, and for unknown keys.
+  void read_file();
+
+  // A warning for each variable whose name is nearly that of an option.
+  std::vector<std::string> misspelt() const;
+
+  // The value of an option as words or a variable give it, by its long name without "--"; empty without one.
+  std::string value_of(const std::string& name) const;
+
+  // A fault of a value, which the parser names by its option, as "--port: ...": by the variable, or the key
+  // and its line in the file, that gave it.
+  std::string with_source(const std::string& fault) const;
+
+ private:
+  void set_variable(const config::PlainKey& key, const std::string& file);
+  std::optional<std::string> word_of(const std::string& name) const;
+
+  const std::vector<std::string> words_;
+  const CLI::App* command_ = nullptr;          // nullptr: one that takes no settings
+  std::map<std::string, std::string> places_;  // where the file sets a variable, by its name
+};
 
 }  // namespace slide::cli

@@ -62,7 +62,7 @@ TEST_F(ServeSettingsTest, FaultsOfSettingsAreOneLine) {
   refused("# a server\nkk = 3\n", "bad.toml:2: unknown key 'kk'; did you mean 'k'?");
   refused("[serve]\nk = 3\n", "bad.toml:1: 'serve' must be a text, a number");
   refused("k = \n", "no TOML");
-  refused("k = 0\n", "--k");
+  refused("k = 0\n", "bad.toml:1: k: '0' is no whole number");
 }
 
 TEST_F(ServeSettingsTest, AThresholdOfTheServerDecides) {
@@ -87,6 +87,59 @@ TEST_F(ServeSettingsTest, LogsAreLinesOfJson) {
   EXPECT_EQ(line["event"], "reload") << line;
   EXPECT_NE(line["message"].get<std::string>().find("reloaded ids/model.slide"), std::string::npos) << line;
   EXPECT_TRUE(line["time"].get<std::string>().ends_with("Z"));
+}
+
+// With logs in JSON a start that fails is told as an object, too: of a model, a port, an option, a file.
+TEST_F(ServeSettingsTest, FailedStartsAreLinesOfJson) {
+  const auto refused = [](const Strings& arguments, const std::string& message) {
+    const Outcome done = slide_->run(arguments);
+    EXPECT_EQ(done.code, 2) << done.err;
+    const Json line = Json::parse(done.err, nullptr, false);
+    ASSERT_TRUE(line.is_object()) << done.err;
+    EXPECT_EQ(line["event"], "error");
+    EXPECT_NE(line["message"].get<std::string>().find(message), std::string::npos) << line;
+  };
+  refused({"serve", "nofile", "--log-format", "json"}, "nofile: there is no such model");
+  refused({"serve", "ids", "--log-format=json", "--port", "x"}, "--port: 'x' is no whole number");
+  write_file(slide_->path("logs.toml"), "log-format = \"json\"\nport = 0\n");
+  refused({"serve", "nofile", "--config", "logs.toml"}, "nofile: there is no such model");
+  write_file(slide_->path("logs.toml"), "log-format = \"json\"\nprt = 0\n");
+  refused({"serve", "ids", "--config", "logs.toml"}, "logs.toml:2: unknown key 'prt'");
+  const Variable json("SLIDE_LOG_FORMAT", "json");
+  refused({"serve", "nofile"}, "nofile: there is no such model");
+}
+
+TEST_F(ServeSettingsTest, FaultsNameWhereTheValueStands) {
+  const auto refusal = [](const Strings& more) {
+    Strings arguments = {"serve", "ids"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome done = slide_->run(arguments);
+    EXPECT_EQ(done.code, 2) << done.err;
+    return done.err;
+  };
+  write_file(slide_->path("bad.toml"), "k = 3\nport = \"x\"\n");
+  EXPECT_TRUE(
+      refusal({"--config", "bad.toml"}).starts_with("slide: bad.toml:2: port: 'x' is no whole number"));
+  write_file(slide_->path("bad.toml"), "log-format = \"xml\"\n");
+  EXPECT_TRUE(refusal({"--config", "bad.toml"}).starts_with("slide: bad.toml:1: log-format: xml not in"));
+  {
+    const Variable flag("SLIDE_SIMILAR", "maybe");
+    EXPECT_TRUE(refusal({}).starts_with("slide: SLIDE_SIMILAR: give true or false, not maybe; see"));
+  }
+  const Variable port("SLIDE_PORT", "abc");
+  EXPECT_TRUE(refusal({}).starts_with("slide: SLIDE_PORT: 'abc' is no whole number"));
+  EXPECT_TRUE(refusal({"--port", "y"}).starts_with("slide: --port: 'y' is no whole number"));
+}
+
+// A variable that is nearly one of the server's is warned of; those of other programs are not.
+TEST_F(ServeSettingsTest, MisspeltVariablesAreWarnedOf) {
+  const Variable misspelt("SLIDE_PRT", "8081"), other("SLIDE_BINARY", "slide"), far("SLIDE_MODULE", "x");
+  const Outcome done = slide_->run({"serve", "nofile", "--port", "0"});
+  EXPECT_EQ(done.err.find("slide: SLIDE_PRT: this variable is not known and has no effect; did you mean "
+                          "SLIDE_PORT?\nslide: nofile: "),
+            0U)
+      << done.err;
+  EXPECT_EQ(slide_->run({"test", "nofile", "x"}).err.find("SLIDE_PRT"), std::string::npos);
 }
 
 TEST_F(ServeSettingsTest, MetricsTellWhatAnswersAreLike) {
