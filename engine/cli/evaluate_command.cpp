@@ -139,6 +139,20 @@ void take_filter(const EvaluateCommand& command, Evaluation& evaluation) {
   leave_out(evaluation.pairs, evaluation.scores, evaluation.order);
 }
 
+// Warns where scores of users have none of the items that they are measured by.
+void warn_of_no_hit(const EvaluateCommand& command, Evaluation& evaluation) {
+  const Dataset &scores = evaluation.scores, &truth = evaluation.truth;
+  if (evaluation.rows.users == nullptr || scores.feature_entries() == 0 || truth.label_entries() == 0) return;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    for (const std::uint32_t item : scores.features(i).ids)
+      if (std::ranges::binary_search(truth.labels(i), item)) return;
+  }
+  evaluation.report.add_warning(fmt::format(
+      "{}: no user gets an item of {}, so that all measures are 0: slide predict leaves out the items of its "
+      "DATA; give it the users alone, one a line, or take slide recommend --out FILE.npz or slide test",
+      command.files.front(), command.files.back()));
+}
+
 }  // namespace
 
 std::size_t labels_of(const Evaluation& evaluation) {
@@ -198,6 +212,7 @@ void read_all(const EvaluateCommand& command, Evaluation& evaluation) {
   evaluation.scores =
       read_ensemble_member(command, files, evaluation.rows, evaluation.index, &evaluation.order);
   require_labels(evaluation.scores.feature_count(), files.front(), evaluation.ks.size());
+  warn_of_no_hit(command, evaluation);
   take_thresholds(command, evaluation);
   take_filter(command, evaluation);
   if (finds_thresholds_here(command))

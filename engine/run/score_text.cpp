@@ -109,6 +109,20 @@ void parse_plain_line(const ScoreLine& line, LabelIndex& index, std::vector<Scor
   finish_row(line, index, row);
 }
 
+// Refuses what `slide recommend` prints for people: item and score without a colon. The user is not in
+// `line`.
+void refuse_table(const ScoreLine& line) {
+  const std::size_t item = line.text.find('\t');
+  if (item == std::string_view::npos) return;
+  std::string_view score = line.text.substr(item + 1);
+  score = score.substr(0, score.find('\t'));
+  if (is_blank_line(score) || score.find(':') != std::string_view::npos) return;
+  fail_input(
+      "{}:{}:1: this is a table of slide recommend, a line an item; write a file to evaluate by --out "
+      "FILE.npz or FILE.jsonl",
+      line.origin, line.number);
+}
+
 }  // namespace
 
 void parse_score_line(ScoreLine line, LabelIndex& index, std::vector<ScoreEntry>& row, std::string* user) {
@@ -120,6 +134,7 @@ void parse_score_line(ScoreLine line, LabelIndex& index, std::vector<ScoreEntry>
     *user = line.text.substr(0, end);
     line.before = std::min(end + 1, line.text.size());
     line.text.remove_prefix(line.before);
+    refuse_table(line);
   }
   parse_plain_line(line, index, row);
 }

@@ -93,6 +93,40 @@ TEST_F(LogMeasuresTest, AreTheSameByAllCommands) {
   EXPECT_EQ(matrix["unknown_labels"], 8);
 }
 
+// slide predict leaves out the items of DATA, and so those that the users of DATA are measured by.
+TEST_F(LogMeasuresTest, PredictionsThatLeaveOutTheTestAreWarnedOf) {
+  write_ratings();
+  ASSERT_EQ(train().code, 0);
+  write("scores.txt", slide_.run({"predict", "run", "test.csv", "--k", "3"}).out);
+  const Strings evaluate = {"evaluate", "scores.txt", "test.csv", "--train", "train.csv"};
+  const Outcome done = slide_.run(evaluate);
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.err.find("scores.txt: no user gets an item of test.csv, so that all measures are 0: slide "
+                          "predict leaves out the items of its DATA"),
+            std::string::npos)
+      << done.err;
+  EXPECT_EQ(lines_of(done.err), 1U) << done.err;
+  write("scores.txt", slide_.run({"recommend", "run", "--k", "3"}).out);
+  const Outcome table = slide_.run(evaluate);
+  EXPECT_EQ(table.code, 2);
+  EXPECT_NE(table.err.find("scores.txt:1:1: this is a table of slide recommend, a line an item; write a file "
+                           "to evaluate by --out FILE.npz or FILE.jsonl"),
+            std::string::npos)
+      << table.err;
+  write(
+      "test.csv", "user,item\n" + [] {  // the same users as those of the log
+        std::string rows;
+        for (int user = 0; user < 40; ++user) rows += fmt::format("u{0},i{0}\n", user);
+        return rows;
+      }());
+  for (const std::string out : {"best.npz", "best.jsonl"}) {
+    ASSERT_EQ(slide_.run({"recommend", "run", "--k", "20", "--out", out}).code, 0);
+    const Outcome best = slide_.run({"evaluate", out, "test.csv", "--train", "train.csv"});
+    EXPECT_EQ(best.code, 0) << best.err;
+    EXPECT_EQ(best.err.find("no user gets"), std::string::npos) << best.err;
+  }
+}
+
 TEST_F(LogMeasuresTest, UnknownItemsAreMissedAndSaidToBeItems) {
   write("train.csv", "a x\na y\nb x\nb z\nc y\nc z\n");
   write("test.csv", "a z\na never\n");
