@@ -10,6 +10,7 @@
 
 #include "engine/kernels/bf16.h"
 #include "engine/kernels/kernels.h"
+#include "engine/kernels/products.h"
 #include "engine/kernels/unroll.h"
 
 namespace slide::kernels {
@@ -36,21 +37,10 @@ void pack_panel(const float* xt, size_t inner, size_t lanes, size_t first, size_
   }
 }
 
-// Parameters common to all tiles of a product.
-struct Product {
-  const uint32_t* w;
-  size_t ldw;
-  const uint32_t* ids;
-  size_t rows;
-  const float* shift;
-  size_t lanes;
-  float* z;
-};
-
 // Multiplies C vectors of samples: calls Rows::add(product, words, first, panel) for successive panels of
 // columns; `first`: z is not initialised yet.
 template <class Rows, size_t C>
-void forward_vectors(Product product, const float* xt, size_t inner) {
+void forward_vectors(Bf16Product product, const float* xt, size_t inner) {
   alignas(64) uint32_t panel[kPanelWords * C * kVector];
   for (size_t k = 0; k < inner || k == 0; k += 2 * kPanelWords) {
     const size_t columns = inner - k < 2 * kPanelWords ? inner - k : 2 * kPanelWords;
@@ -63,9 +53,9 @@ void forward_vectors(Product product, const float* xt, size_t inner) {
 
 // Multiplies the samples from lane b on: panels of C vectors, the rest in panels of C / 2, and so on.
 template <class Rows, size_t C = Rows::kVectors>
-void forward(const Product& product, const float* xt, size_t inner, size_t b = 0) {
+void forward(const Bf16Product& product, const float* xt, size_t inner, size_t b = 0) {
   for (; b + C * kVector <= product.lanes; b += C * kVector) {
-    Product part = product;
+    Bf16Product part = product;
     part.z += b;
     forward_vectors<Rows, C>(part, xt + b, inner);
   }
@@ -73,7 +63,7 @@ void forward(const Product& product, const float* xt, size_t inner, size_t b = 0
 }
 
 // Initial sums of row a.
-inline __m512 start_of(const Product& p, size_t a, size_t c, bool first) {
+inline __m512 start_of(const Bf16Product& p, size_t a, size_t c, bool first) {
   if (!first) return _mm512_load_ps(p.z + a * p.lanes + c * kVector);
   return _mm512_set1_ps(p.shift == nullptr ? 0.0f : p.shift[a]);
 }

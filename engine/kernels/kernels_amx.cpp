@@ -27,7 +27,7 @@ struct TileRows {
 
   // Tile loads of recently written memory are slow, so the rows of a pass are prepared one pass ahead.
   template <size_t C>
-  static void add(const Product& p, size_t words, bool first, const uint32_t* panel) {
+  static void add(const Bf16Product& p, size_t words, bool first, const uint32_t* panel) {
     alignas(64) uint32_t copies[2][kPassRows * kPanelWords];
     alignas(64) float spare[kPassRows * C * kVector];
     Pass pass = prepare<C>(p, 0, words, first, copies[0], spare);
@@ -62,7 +62,8 @@ struct TileRows {
 
   // Copies rows that are not consecutive; sums beyond the last row go to `spare`.
   template <size_t C>
-  static Pass prepare(const Product& p, size_t a, size_t words, bool first, uint32_t* copy, float* spare) {
+  static Pass prepare(const Bf16Product& p, size_t a, size_t words, bool first, uint32_t* copy,
+                      float* spare) {
     const size_t count = p.rows - a < kPassRows ? p.rows - a : kPassRows;
     if (count == 0) return {};
     Pass pass{count, copy, words, p.z + a * p.lanes, p.lanes};

@@ -16,7 +16,7 @@ struct DotRows {
   static constexpr size_t kVectors = 2;
 
   template <size_t C>
-  static void add(const Product& p, size_t words, bool first, const uint32_t* panel) {
+  static void add(const Bf16Product& p, size_t words, bool first, const uint32_t* panel) {
     size_t a = 0;
     for (; a + 12 <= p.rows; a += 12) tile<12, C>(p, a, words, first, panel);
     for (; a + 4 <= p.rows; a += 4) tile<4, C>(p, a, words, first, panel);
@@ -50,7 +50,7 @@ struct DotRows {
   }
 
   template <size_t R, size_t C>
-  static void tile(const Product& p, size_t a, size_t words, bool first, const uint32_t* panel) {
+  static void tile(const Bf16Product& p, size_t a, size_t words, bool first, const uint32_t* panel) {
     constexpr size_t U = 4 / C;  // words per load of the pointers
     const uint32_t *row[R], *next[R];
     __m512 acc[R][C];

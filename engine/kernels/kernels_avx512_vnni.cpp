@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "engine/kernels/kernels.h"
+#include "engine/kernels/products.h"
 #include "engine/kernels/unroll.h"
 
 namespace slide::kernels {
@@ -16,16 +17,6 @@ namespace {
 
 constexpr size_t kVector = 16;
 
-// Parameters common to all tiles of a product.
-struct Product {
-  const Int8Rows& w;
-  size_t rows;
-  const std::int32_t* start;
-  const float* shift;
-  const ByteSamples& x;
-  float* z;
-};
-
 inline std::int32_t word_of(const std::int8_t* q) {
   std::int32_t word;
   __builtin_memcpy(&word, q, sizeof word);
@@ -33,13 +24,13 @@ inline std::int32_t word_of(const std::int8_t* q) {
 }
 
 // Same as int8_factor() (int8.h), which must not be called here.
-inline __m512 factor_of(const Product& p, size_t a) {
+inline __m512 factor_of(const Int8Product& p, size_t a) {
   return _mm512_castsi512_ps(_mm512_set1_epi32((p.w.exponents[a] + 127) << 23));
 }
 
 // R rows from row a on, C vectors of samples from sample b on.
 template <size_t R, size_t C>
-void tile(const Product& p, size_t a, size_t b) {
+void tile(const Int8Product& p, size_t a, size_t b) {
   constexpr size_t U = 4 / C;  // words per load of the pointers
   const std::int8_t* row[R];
   __m512i acc[R][C];
@@ -83,7 +74,7 @@ void tile(const Product& p, size_t a, size_t b) {
 }
 
 template <size_t C>
-void all_rows(const Product& p, size_t b) {
+void all_rows(const Int8Product& p, size_t b) {
   size_t a = 0;
   for (; a + 12 <= p.rows; a += 12) tile<12, C>(p, a, b);
   for (; a + 4 <= p.rows; a += 4) tile<4, C>(p, a, b);
@@ -92,7 +83,7 @@ void all_rows(const Product& p, size_t b) {
 
 // Sums of R rows from row a on with a lone sample, whose words are its bytes in order.
 template <size_t R>
-void lone_sums(const Product& p, size_t a, std::int32_t* sums) {
+void lone_sums(const Int8Product& p, size_t a, std::int32_t* sums) {
   __m512i acc[R];
   SLIDE_UNROLL
   for (size_t r = 0; r < R; ++r) acc[r] = _mm512_setzero_si512();
@@ -110,7 +101,7 @@ void lone_sums(const Product& p, size_t a, std::int32_t* sums) {
   for (size_t r = 0; r < R; ++r) sums[r] = _mm512_reduce_add_epi32(acc[r]);
 }
 
-void lone_rows(const Product& p) {
+void lone_rows(const Int8Product& p) {
   constexpr size_t kRows = 8;
   std::int32_t sums[kRows];
   for (size_t a = 0; a < p.rows; a += kRows) {
@@ -131,7 +122,7 @@ void lone_rows(const Product& p) {
 
 void rows_forward_int8_dots(const Int8Rows& w, size_t rows, const std::int32_t* start, const float* shift,
                             const ByteSamples& x, float* z) {
-  const Product product{w, rows, start, shift, x, z};
+  const Int8Product product{w, rows, start, shift, x, z};
   if (x.lanes == 1) return lone_rows(product);
   size_t b = 0;
   for (; b + 2 * kVector <= x.lanes; b += 2 * kVector) all_rows<2>(product, b);

@@ -9,6 +9,7 @@
 
 #include "engine/kernels/bf16.h"
 #include "engine/kernels/kernels.h"
+#include "engine/kernels/products.h"
 #include "engine/kernels/unroll.h"
 
 namespace slide::kernels {
@@ -25,17 +26,6 @@ constexpr size_t kTileVectors = 2;  // registers of samples in a tile
 constexpr size_t kGroupWords = kPairGroup / 2;
 constexpr size_t kPanelWords = 64;  // words per sample in a panel, and per row at a time
 constexpr size_t kPanelLanes = 64;  // samples in a panel
-
-// Parameters common to all tiles of a product.
-struct Product {
-  const uint32_t* w;
-  size_t ldw;
-  const uint32_t* ids;
-  size_t rows;
-  const float* shift;
-  size_t lanes;
-  float* z;
-};
 
 // Word j of sample b is words[j * lanes + b], j < count, a multiple of kGroupWords.
 struct Panel {
@@ -79,7 +69,7 @@ template <int L, size_t R>
 
 // R rows from row a on, two registers of samples from sample b of the panel on.
 template <size_t R>
-void tile(const Product& p, const Panel& panel, const uint32_t* const (&row)[R], size_t a, size_t b) {
+void tile(const Bf16Product& p, const Panel& panel, const uint32_t* const (&row)[R], size_t a, size_t b) {
   float32x4_t acc[R][kTileVectors];
   SLIDE_UNROLL
   for (size_t r = 0; r < R; ++r) {
@@ -108,7 +98,7 @@ void tile(const Product& p, const Panel& panel, const uint32_t* const (&row)[R],
 
 // R rows from row a on with all samples of a panel: rows are read once, samples stay in the cache.
 template <size_t R>
-void tiles(const Product& p, const Panel& panel, size_t a) {
+void tiles(const Bf16Product& p, const Panel& panel, size_t a) {
   const uint32_t* row[R];
   for (size_t r = 0; r < R; ++r) {
     row[r] = p.w + p.ids[a + r] * p.ldw;
@@ -118,7 +108,7 @@ void tiles(const Product& p, const Panel& panel, size_t a) {
   for (size_t b = 0; b < panel.lanes; b += kTileVectors * kVector) tile<R>(p, panel, row, a, b);
 }
 
-void multiply_rows(const Product& p, const Panel& panel) {
+void multiply_rows(const Bf16Product& p, const Panel& panel) {
   size_t a = 0;
   for (; a + 8 <= p.rows; a += 8) tiles<8>(p, panel, a);
   for (; a + 4 <= p.rows; a += 4) tiles<4>(p, panel, a);

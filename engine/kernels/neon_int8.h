@@ -14,6 +14,7 @@
 #include <arm_neon.h>
 
 #include "engine/kernels/kernels.h"
+#include "engine/kernels/products.h"
 #include "engine/kernels/unroll.h"
 
 namespace slide::kernels {
@@ -24,22 +25,12 @@ constexpr size_t kColumns = 16;     // weights in a register
 constexpr size_t kTileVectors = 2;  // registers of samples in a tile
 constexpr size_t kTileSamples = kTileVectors * kVector;
 
-// Parameters common to all tiles of a product.
-struct Product {
-  const Int8Rows& w;
-  size_t rows;
-  const std::int32_t* start;
-  const float* shift;
-  const ByteSamples& x;
-  float* z;
-};
-
-inline std::int32_t start_of(const Product& p, size_t a) {
+inline std::int32_t start_of(const Int8Product& p, size_t a) {
   return p.start == nullptr ? 0 : p.start[a];
 }
 
 // Same as int8_factor() (int8.h), which must not be called here.
-inline float factor_of(const Product& p, size_t a) {
+inline float factor_of(const Int8Product& p, size_t a) {
   const uint32_t bits = static_cast<uint32_t>(p.w.exponents[a] + 127) << 23;
   float factor;
   __builtin_memcpy(&factor, &bits, sizeof factor);
@@ -60,7 +51,7 @@ template <class Dots, int L, size_t R>
 
 // R rows from row a on, kTileSamples samples from sample b on. `starts` has the first values of the sums.
 template <class Dots, size_t R>
-void tile(const Product& p, const std::int32_t* starts, size_t a, size_t b) {
+void tile(const Int8Product& p, const std::int32_t* starts, size_t a, size_t b) {
   const std::int8_t* row[R];
   int32x4_t acc[R][kTileVectors];
   SLIDE_UNROLL
@@ -94,7 +85,7 @@ void tile(const Product& p, const std::int32_t* starts, size_t a, size_t b) {
 
 // R rows from row a on with all samples: rows are read once, samples stay in the cache.
 template <class Dots, size_t R>
-void tiles(const Product& p, size_t a) {
+void tiles(const Int8Product& p, size_t a) {
   std::int32_t starts[R];
   for (size_t r = 0; r < R; ++r)
     starts[r] = start_of(p, a + r) + Dots::correction(p.w.q + (a + r) * p.w.stride, p.x.columns);
@@ -103,7 +94,7 @@ void tiles(const Product& p, size_t a) {
 
 // One row with a lone sample, whose words are its bytes in order.
 template <class Dots>
-float lone_row(const Product& p, size_t a) {
+float lone_row(const Int8Product& p, size_t a) {
   const std::int8_t* q = p.w.q + a * p.w.stride;
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(p.x.words);
   const size_t whole = p.x.columns / kColumns * kColumns;
@@ -120,7 +111,7 @@ float lone_row(const Product& p, size_t a) {
 }
 
 template <class Dots>
-void multiply_rows(const Product& p) {
+void multiply_rows(const Int8Product& p) {
   size_t a = 0;
   if (p.x.lanes == 1) {
     for (; a < p.rows; ++a) p.z[a] = lone_row<Dots>(p, a);

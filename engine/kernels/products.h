@@ -1,0 +1,30 @@
+// Parameters common to all tiles of a product, as kernels.h names them. Plain data: files for any
+// instruction set may include it.
+#pragma once
+
+#include "engine/kernels/kernels.h"
+
+namespace slide::kernels {
+
+// Of rows_forward_bf16.
+struct Bf16Product {
+  const uint32_t* w;
+  size_t ldw;
+  const uint32_t* ids;
+  size_t rows;
+  const float* shift;
+  size_t lanes;
+  float* z;
+};
+
+// Of rows_forward_int8.
+struct Int8Product {
+  const Int8Rows& w;
+  size_t rows;
+  const std::int32_t* start;
+  const float* shift;
+  const ByteSamples& x;
+  float* z;
+};
+
+}  // namespace slide::kernels
