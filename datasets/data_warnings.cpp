@@ -157,13 +157,9 @@ void add_log_warnings(const Dataset& train, const std::string& path, ReadReport&
 
 void add_label_warnings(const Dataset& train, const std::string& path, ReadReport& report) {
   if (!report.warnings.empty()) return;
-  const std::uint64_t entries = train.label_entries() - train.label_texts();
-  if (entries > train.label_count()) return;  // some label occurs twice
-  std::vector<std::uint32_t> labels;
-  for (std::size_t i = 0; i < train.samples(); ++i) {
-    const auto own = train.labels(i);
-    labels.insert(labels.end(), own.begin(), own.end());
-  }
+  const auto all = train.sample_labels();
+  if (all.size() > train.label_count()) return;  // some label occurs twice
+  std::vector<std::uint32_t> labels(all.begin(), all.end());
   std::ranges::sort(labels);
   if (std::ranges::adjacent_find(labels) != labels.end()) return;
   std::size_t labelled = 0;

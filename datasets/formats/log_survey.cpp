@@ -96,10 +96,7 @@ class Surveyor {
   // Faults of quotes are told of where the line is read; here they are characters as others.
   void cut(std::string_view line, Separator separator) {
     unquoted_.clear();
-    if (try_cut_fields(line, separator, fields_, unquoted_)) return;
-    plain_ = line;
-    std::ranges::replace(plain_, '"', '\'');
-    cut_fields(plain_, separator, fields_, unquoted_);
+    cut_any_fields(line, separator, fields_, unquoted_);
   }
 
   void look_at_fields() {
@@ -118,7 +115,6 @@ class Surveyor {
   LogFacts facts_;
   std::vector<std::string_view> fields_;
   UnquotedNames unquoted_;
-  std::string plain_;
 };
 
 template <class Take>

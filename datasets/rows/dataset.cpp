@@ -60,13 +60,15 @@ Dataset::Dataset(DatasetArrays arrays, std::uint32_t feature_count, std::uint32_
   *this = Dataset(std::move(owned), view, feature_count, label_count);
 }
 
+std::span<const std::uint32_t> Dataset::sample_labels() const {
+  if (size() == 0) return {};
+  const std::uint64_t first = label_offsets_.front();
+  return label_ids_.subspan(first, label_offsets_[samples()] - first);
+}
+
 std::vector<std::uint32_t> Dataset::label_frequencies() const {
   std::vector<std::uint32_t> frequencies(label_count_);
-  if (size() == 0) return frequencies;
-  const std::uint64_t first = label_offsets_.front();
-  for (const std::uint32_t label : label_ids_.subspan(first, label_offsets_[samples()] - first)) {
-    ++frequencies[label];
-  }
+  for (const std::uint32_t label : sample_labels()) ++frequencies[label];
   return frequencies;
 }
 

@@ -117,6 +117,8 @@ class Dataset {
   // fewer rows.
   Dataset with_label_texts(std::size_t count) const;
 
+  // Labels of all samples (without label texts), one sample after the other.
+  std::span<const std::uint32_t> sample_labels() const;
   // Number of samples (without label texts) per label, [label_count()].
   std::vector<std::uint32_t> label_frequencies() const;
 

@@ -163,4 +163,12 @@ bool try_cut_fields(std::string_view line, Separator separator, std::vector<std:
   }
 }
 
+void cut_any_fields(std::string_view line, Separator separator, std::vector<std::string_view>& fields,
+                    UnquotedNames& unquoted) {
+  if (try_cut_fields(line, separator, fields, unquoted)) return;
+  std::string& plain = unquoted.emplace_back(line);
+  std::ranges::replace(plain, '"', '\'');
+  cut_fields(plain, separator, fields, unquoted);
+}
+
 }  // namespace slide

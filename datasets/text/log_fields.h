@@ -33,5 +33,8 @@ void cut_fields(std::string_view line, Separator separator, std::vector<std::str
 // The same; returns false, without fields, where cut_fields() throws.
 bool try_cut_fields(std::string_view line, Separator separator, std::vector<std::string_view>& fields,
                     UnquotedNames& unquoted);
+// The same; where cut_fields() throws, quotes are characters as others, shown as apostrophes.
+void cut_any_fields(std::string_view line, Separator separator, std::vector<std::string_view>& fields,
+                    UnquotedNames& unquoted);
 
 }  // namespace slide

@@ -138,12 +138,7 @@ void TextModel::items_of(std::string_view text, bool normalize, Row& row) const 
   row.unknown = 0;
   std::vector<std::string_view> names;
   UnquotedNames unquoted;
-  std::string plain;
-  if (!try_cut_fields(text, Separator::kBlanks, names, unquoted)) {
-    plain = text;  // no name has a TAB; what is in the quotes counts as unknown
-    std::ranges::replace(plain, '"', '\'');
-    cut_fields(plain, Separator::kBlanks, names, unquoted);
-  }
+  cut_any_fields(text, Separator::kBlanks, names, unquoted);  // no name has a TAB: in quotes it is unknown
   for (const std::string_view name : names) {
     const auto id = label_id(name);
     if (id) row.ids.push_back(*id);

@@ -11,11 +11,10 @@ namespace {
 
 // The labels below `labels` that samples or predictions have, ascending.
 std::vector<std::uint32_t> occurring(const Ranking& ranking, const Dataset& truth, std::size_t labels) {
-  std::vector<std::uint32_t> ids;
-  for (std::size_t sample = 0; sample < truth.size(); ++sample) {
-    for (const std::span<const std::uint32_t> some : {truth.labels(sample), ranking[sample]})
-      ids.insert(ids.end(), some.begin(), some.end());
-  }
+  const auto carried = truth.sample_labels();
+  std::vector<std::uint32_t> ids(carried.begin(), carried.end());
+  for (std::size_t sample = 0; sample < truth.samples(); ++sample)
+    ids.insert(ids.end(), ranking[sample].begin(), ranking[sample].end());
   std::erase_if(ids, [&](std::uint32_t label) { return label >= labels; });
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
@@ -31,7 +30,7 @@ LabelCounts::LabelCounts(const Ranking& ranking, const Dataset& truth, std::vect
       ids_(occurring(ranking, truth, labels)),
       positives_(ids_.size()),
       predicted_(ids_.size() * ks_.size()) {
-  for (std::size_t sample = 0; sample < truth.size(); ++sample) {
+  for (std::size_t sample = 0; sample < truth.samples(); ++sample) {
     const auto carried = truth.labels(sample);
     for (const std::uint32_t label : carried) {
       if (label < labels) ++positives_[place(label)];

@@ -70,19 +70,15 @@ struct LabelSamples {
 // label: a single wrong number may be 2^31.
 std::vector<LabelSamples> samples_of_labels(const Dataset& data) {
   std::vector<LabelSamples> result;
-  if (data.label_count() <= data.label_entries()) {
+  const auto all = data.sample_labels();
+  if (data.label_count() <= all.size()) {
     const std::vector<std::uint32_t> samples = data.label_frequencies();
     for (std::uint32_t label = 0; label < samples.size(); ++label) {
       if (samples[label] > 0) result.push_back({label, samples[label]});
     }
     return result;
   }
-  std::vector<std::uint32_t> ids;
-  ids.reserve(data.label_entries());
-  for (std::size_t i = 0; i < data.samples(); ++i) {
-    const auto own = data.labels(i);
-    ids.insert(ids.end(), own.begin(), own.end());
-  }
+  std::vector<std::uint32_t> ids(all.begin(), all.end());
   std::ranges::sort(ids);
   for (const std::uint32_t id : ids) {
     if (result.empty() || result.back().label != id) result.push_back({id, 0});

@@ -284,9 +284,7 @@ std::string note_of(const DataConfig& config, const LabelTextRows& texts, const 
   std::unordered_set<std::uint32_t> alone;  // labels with a text and no sample
   for (std::size_t i = train.samples(); i < train.size(); ++i) alone.insert(train.labels(i).front());
   const std::size_t with = alone.size();
-  for (std::size_t i = 0; i < train.samples(); ++i) {
-    for (const std::uint32_t label : train.labels(i)) alone.erase(label);
-  }
+  for (const std::uint32_t label : train.sample_labels()) alone.erase(label);
   std::string note = fmt::format("label text  {}: {} of {} labels have one, {} of them no sample",
                                  config.label_text, with, train.label_count(), alone.size());
   if (texts.empty > 0) note += fmt::format("; {} texts have no feature that is known", texts.empty);
