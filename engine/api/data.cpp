@@ -134,6 +134,10 @@ Data Data::from_csr(const CsrMatrix& features, const CsrMatrix& labels,
 
 namespace {
 
+DenseMatrix matrix_of(const float* values, std::uint64_t rows, std::uint64_t columns) {
+  return {bytes_of(std::span<const float>(values, rows * columns)), DenseType::kFloat32, rows, columns};
+}
+
 // Arrays of samples without sparse features.
 struct DenseStorage {
   std::vector<std::uint64_t> offsets;  // zeros
@@ -160,10 +164,9 @@ Data Data::from_dense(const float* values, std::uint64_t rows, std::uint64_t col
         fail_input("{} rows of features, but {} of labels; they must be of the same samples", rows,
                    view.label_offsets.size() - 1);
     }
-    const std::span<const float> numbers(values, rows * columns);
-    const DenseMatrix matrix{bytes_of(numbers), DenseType::kFloat32, rows, columns};
     const Dataset samples(storage, view, 0, storage->labels.feature_count);
-    Dataset dense = samples.with_dense({keep_alive, matrix, false, available_threads(), "features"});
+    Dataset dense = samples.with_dense(
+        {keep_alive, matrix_of(values, rows, columns), false, available_threads(), "features"});
     view.dense = dense.dense();
     return Internals::make<Data>(
         {std::move(dense), std::nullopt, view, storage, storage->labels.copied_bytes});
@@ -179,12 +182,10 @@ Data Data::with_dense(const float* values, std::uint64_t rows, std::uint64_t col
     if (rows != samples.size() || columns == 0 || columns > UINT32_MAX - samples.feature_count())
       fail_input("dense columns: {} rows of {}; give a row of at least one for each of the {} samples", rows,
                  columns, samples.size());
-    const DenseMatrix matrix{bytes_of(std::span<const float>(values, rows * columns)), DenseType::kFloat32,
-                             rows, columns};
     const bool normalize = impl_->reading && impl_->reading->options.normalize;
     Impl both = *impl_;
-    both.rows =
-        samples.with_dense({std::move(keep_alive), matrix, normalize, available_threads(), "dense columns"});
+    both.rows = samples.with_dense({std::move(keep_alive), matrix_of(values, rows, columns), normalize,
+                                    available_threads(), "dense columns"});
     both.view.dense = both.rows.dense();
     return Internals::make<Data>(std::move(both));
   });

@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/inference/probability.h"
+
 namespace slide {
 
 namespace {
 
 // Logarithm of the probability of a score; under a normalised loss, up to the normaliser.
 double log_probability_of(LossKind loss, double score) {
-  return is_normalised(loss) ? score : -std::log1p(std::exp(-std::abs(score))) + std::min(score, 0.0);
+  return is_normalised(loss) ? score : -log_of_sum(0.0, -score);
 }
 
 }  // namespace

@@ -47,6 +47,10 @@ std::vector<double> precision_of(const Metrics& metrics, const std::vector<std::
   return precision;
 }
 
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / double(std::max<std::size_t>(values.size(), 1));
+}
+
 void add(std::vector<double>& sum, const std::vector<double>& more) {
   sum.resize(more.size());
   for (std::size_t i = 0; i < more.size(); ++i) sum[i] += more[i];
@@ -68,21 +72,12 @@ InferenceOptions inference_of(const Config& config) {
 // Appends the score of each sample, the mean of P@k over `ks`.
 void append_scores(const Ranking& ranking, const Dataset& truth, const std::vector<std::uint32_t>& ks,
                    std::vector<float>& scores) {
+  const Metrics none(ks);
   for (std::size_t i = 0; i < truth.size(); ++i) {
-    const auto found = ranking[i];
-    double score = 0.0;
-    for (const std::uint32_t k : ks) {
-      const auto hits = std::ranges::count_if(
-          found.first(std::min<std::size_t>(k, found.size())),
-          [&](std::uint32_t label) { return std::ranges::binary_search(truth.labels(i), label); });
-      score += double(hits) / double(k);
-    }
-    scores.push_back(static_cast<float>(score / double(ks.size())));
+    Metrics one = none;
+    one.add(ranking[i], truth.labels(i));
+    scores.push_back(static_cast<float>(mean(precision_of(one, ks))));
   }
-}
-
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / double(std::max<std::size_t>(values.size(), 1));
 }
 
 }  // namespace
