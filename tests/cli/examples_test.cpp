@@ -67,7 +67,7 @@ class ExamplesTest : public CliTest {
              " --set train.epochs=1 --minutes 10 --trials 2";
     if (!example.starts_with("slide serve")) return example;
     const std::string port = std::regex_replace(example, std::regex(" --port [0-9]+"), "") + " --port 0";
-    return port +
+    return ": > told; " + port +
            " > told & slide=$!; until grep -q listening told; do kill -0 $slide || exit 9; done; "
            "kill $slide; wait $slide; test $? = 143 -o $? = 0";
   }

@@ -20,7 +20,8 @@ log=$work/$kind-serve.log
 server=
 stop_server() { [ -z "$server" ] || kill "$server" 2> "$work/$kind-kill.log" || true; }
 
-# Waits until a file says that the server listens, as JSON.
+# Waits until a file says that the server listens, as JSON. The file is new before the server starts: what an earlier one
+# said in it must not count.
 await_server() {  # file
   until grep -qs '"listening"' "$1"; do
     kill -0 "$server" 2> "$work/$kind-kill.log" || { cat "$1"; fail "the server does not start"; }
@@ -59,6 +60,7 @@ test_unit() {
     echo "This systemd-analyze cannot judge the exposure of a unit that is not loaded"
   fi
   command=$(sed -n 's/^ExecStart=//p' "$unit")
+  : > "$work/unit-told"
   $command > "$work/unit-told" 2> "$log" & server=$!
   trap stop_server EXIT
   await_server "$work/unit-told"
@@ -171,6 +173,7 @@ test_steps() {
   mapfile -d '' -t entry < <(words_of ENTRYPOINT)
   mapfile -d '' -t health < <(words_of HEALTHCHECK)
   if as_user "${health[@]}" 2> "$log"; then fail "a container without a server is healthy"; fi
+  : > "$work/container-told"
   as_user "${entry[@]}" > "$work/container-told" 2> "$log" & shell=$!
   server=$shell
   await_server "$work/container-told"

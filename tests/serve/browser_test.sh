@@ -18,6 +18,7 @@ fault() { echo "FAILED: $*" >&2; failed=1; }
 
 serve() {  # model; sets url and server
   [ -z "$server" ] || { kill "$server" && wait "$server" || true; }
+  : > serve.log  # what the server before said in it must not count
   "$slide" serve "$1" --port 0 > serve.log & server=$!
   until grep -q listening serve.log || ! kill -0 "$server"; do sleep 0.05; done
   url=$(sed 's/listening on //' serve.log)
