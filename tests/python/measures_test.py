@@ -233,6 +233,33 @@ def test_nullable_and_sparse_frames_are_taken():
     assert fit(matrix, labels).classes_.tolist() == [0, 1]
 
 
+@pytest.mark.skipif(pandas is None, reason="there is no pandas")
+def test_columns_of_a_frame_name_the_labels():
+    rng = np.random.default_rng(4)
+    y = (rng.random((60, 3)) < 0.4).astype(np.int8)
+    x = y.astype(np.float32) + 0.1 * rng.random((60, 3), dtype=np.float32)
+    frame = pandas.DataFrame(y, columns=["music", "nature", "sport"])
+    classifier = slide.Classifier(train__epochs=5, verbose=False, threshold=0.5).fit(x, frame)
+    assert classifier.classes_.tolist() == ["music", "nature", "sport"]
+    plain = slide.Classifier(train__epochs=5, verbose=False, threshold=0.5).fit(x, y)
+    assert (classifier.predict(x) != plain.predict(x)).nnz == 0
+    assert classifier.top_k(x, 1).ravel().tolist() == frame.columns[plain.top_k(x, 1).ravel()].tolist()
+    # By name, in whatever order; what training lacks is missed.
+    turned = frame[["sport", "music", "nature"]]
+    assert classifier.score(x, turned) == classifier.score(x, y) == plain.score(x, y)
+    renamed = frame.rename(columns={"music": "theatre"})
+    assert classifier.score(x, renamed) == pytest.approx(plain.score(x, y * np.array([0, 1, 1])))
+    assert classifier.score(x, pandas.DataFrame.sparse.from_spmatrix(
+        sparse.csr_matrix(turned), columns=turned.columns)) == plain.score(x, y)
+    # New names join, an array has the columns there were.
+    more = classifier.partial_fit(x, y).partial_fit(x, frame[["nature"]].assign(dance=1 - y[:, 1]))
+    assert more.classes_.tolist() == ["music", "nature", "sport", "dance"]
+    with pytest.raises(slide.InputError, match="two columns are named 'music'"):
+        slide.Classifier().fit(x, frame.rename(columns={"sport": "music"}))
+    with pytest.raises(slide.InputError, match="a column for each label"):
+        slide.Classifier().fit(x, frame * 2)
+
+
 def test_no_samples_have_no_answers(few):
     texts = ["one two", "three four"] * 10
     model = slide.Classifier(**few, text__min_count=1).fit(texts, np.arange(20) % 2).model_

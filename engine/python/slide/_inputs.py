@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 import warnings
+from collections import Counter
 from typing import Any, Optional
 
 import numpy as np
@@ -278,7 +279,7 @@ def _ids_of(values: list, known: np.ndarray, unseen: bool) -> tuple[np.ndarray, 
 
 def _of_lists(y: Any, known: Optional[np.ndarray], unseen: bool = False) -> Targets:
     if _is_indicator(y):
-        return _of_matrix(np.array(y))
+        return _of_columns(np.array(y))
     offsets = np.zeros(len(y) + 1, np.int64)
     np.cumsum([len(one) for one in y], out=offsets[1:])
     flat = [label for one in y for label in one]
@@ -308,12 +309,39 @@ def _require_no_missing(y: Any) -> None:
                 raise InputError(f"labels: row {row} is missing ({_shown(label)}); leave the sample out, or give its label")
 
 
-def _of_matrix(y: np.ndarray) -> Targets:
+def _of_columns(y: Any) -> Targets:
+    """A sparse matrix or an array with a column for each label."""
     from scipy.sparse import csr_matrix
 
+    if is_sparse(y):
+        return Targets(labels_of_sparse(y), np.arange(y.shape[1]), False)
     if y.dtype.kind not in "biuf" or not np.all((y == 0) | (y == 1)):
         raise InputError("labels: an array of two dimensions has a column for each label, and 0 or 1 in it")
     return Targets(labels_of_sparse(csr_matrix(y)), np.arange(y.shape[1]), False)
+
+
+def _label_names(y: Any) -> Optional[np.ndarray]:
+    """The names of the columns of a data frame that has a column for each label, else None."""
+    names = feature_names(y)
+    if names is None or len(names) < 2:
+        return None
+    if len(set(names)) < len(names):
+        twice = Counter(names).most_common(1)[0][0]
+        raise InputError(f"labels: two columns are named {twice!r}")
+    return names
+
+
+def _with_names(targets: Targets, names: np.ndarray, known: Optional[np.ndarray], unseen: bool) -> Targets:
+    """The same labels under the names of their columns, in the places that `known` names have."""
+    from scipy.sparse import csr_matrix
+
+    if known is None:
+        return Targets(targets.rows, names, False)
+    places, count = _ids_of(names.tolist(), known, unseen)
+    offsets, ids, _, _ = targets.rows
+    moved = csr_matrix((np.ones(len(ids), np.int8), places[ids], offsets), shape=(targets.samples, count))
+    moved.sort_indices()
+    return Targets(labels_of_sparse(moved), known, False)
 
 
 def _of_single(y: np.ndarray, known: Optional[np.ndarray], unseen: bool = False) -> Targets:
@@ -377,16 +405,19 @@ def targets_of(y: Any, known: Optional[np.ndarray] = None, unseen: bool = False)
 
     Raises InputError, a ValueError, for what is none of the forms that ``Classifier.fit`` names.
     """
+    names = _label_names(y)
+    if names is not None:
+        return _with_names(_of_columns(_plain_labels(y)), names, known, unseen)
     y = _plain_labels(y)
     if is_sparse(y):
-        return Targets(labels_of_sparse(y), np.arange(y.shape[1]), False)
+        return _of_columns(y)
     if _are_lists(y):
         return _of_lists(list(y), known, unseen)
     if isinstance(y, (list, tuple)):
         _require_no_missing(y)
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] != 1:
-        return _of_matrix(array)
+        return _of_columns(array)
     from ._sklearn import assert_all_finite, column_or_1d
 
     array = column_or_1d(array, warn=True)
@@ -399,7 +430,7 @@ def numbered(y: Any) -> Targets:
     """Labels that are numbers, as they are given: one a sample, lists, or a matrix with a column for each."""
     y = _plain_labels(y)
     if is_sparse(y):
-        return Targets(labels_of_sparse(y), np.arange(y.shape[1]), False)
+        return _of_columns(y)
     if _are_lists(y):
         targets = _of_lists(list(y), None)
         if targets.found:
@@ -409,7 +440,7 @@ def numbered(y: Any) -> Targets:
         _require_no_missing(y)
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] != 1:
-        return _of_matrix(array)
+        return _of_columns(array)
     if array.ndim not in (1, 2):
         raise InputError(f"labels: want one or two dimensions, a row a sample; there are {array.ndim}")
     array = array.ravel()
@@ -435,14 +466,18 @@ def more_targets_of(y: Any, classes: np.ndarray, single: bool, more: Optional[np
         targets.classes = np.arange(columns)
     else:
         found = targets_of(y)
+        if getattr(y, "ndim", 1) == 2 and found.classes.dtype.kind == "i" and len(found.classes) == len(classes):
+            found.classes = classes  # a column for each, in their order
         known = set(classes.tolist())
         others = [] if more is None else [one for one in more.tolist() if one not in known]
         known.update(others)
         others += [one for one in found.classes.tolist() if one not in known]
         if others and isinstance(others[0], str) != (classes.dtype.kind in "UO"):
             raise InputError(f"labels: {others[0]!r} has another type than the labels of the first call")
-        joined = np.concatenate([classes, np.array(others, dtype=object if classes.dtype.kind == "O" else None)])
-        targets = targets_of(y, joined if others else classes)
+        if others:
+            classes = np.concatenate([classes, np.array(others, dtype=object if classes.dtype.kind == "O" else None)])
+        targets = targets_of(y, classes)
+        targets.classes = classes
     if targets.single != single:
         raise InputError("labels: give them in the form of the first call")
     return targets

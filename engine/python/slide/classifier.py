@@ -185,7 +185,8 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
             ``text`` say. A pair (features or texts, array) has dense columns [n, columns] beside them, such as an
             encoder's.
         y: labels, in one of these forms:
-            a CSR matrix or an array of 0 and 1, [n, labels]: what is not 0 is a label;
+            a CSR matrix or an array of 0 and 1, [n, labels]: what is not 0 is a label; the names of a data frame's columns
+            become ``classes_``, and later frames are read by these names;
             n lists of labels, all of them numbers from 0 or all of them names; lists of 0 and 1 alone are rows of such an
             array as soon as one has a number twice, and sets are always labels;
             n classes, one a sample, as any classifier of scikit-learn takes them.
