@@ -8,6 +8,10 @@
 namespace slide::kernels {
 namespace {
 
+// Whether rows_forward_int8 is faster than the products of floats.
+template <class Arch>
+constexpr bool kFastInt8 = false;
+
 // Loads kWidth values as floats.
 template <class Arch>
 Vec<Arch> load_int8(const std::int8_t* q) {

@@ -20,7 +20,7 @@ template <class Arch>
 constexpr KernelSet make_kernel_set(const char* name) {
   return {.name = name,
           .fast_bf16 = false,
-          .fast_int8 = false,
+          .fast_int8 = kFastInt8<Arch>,
           .rows_forward = rows_forward<Arch>,
           .rows_forward_bf16 = rows_forward_bf16<Arch>,
           .rows_forward_int8 = rows_forward_int8<Arch>,
