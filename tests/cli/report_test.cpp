@@ -54,9 +54,9 @@ TEST_F(ReportTest, WatchesRunsUntilTheyEnd) {
   EXPECT_EQ(read_file(slide_.path("over.html")).find("\"live\":"), std::string::npos);
   // $1: how the watching or the run ends. The page was live until then, and is not after.
   write_file(slide_.path("watch.sh"), R"(
-rm -rf going
+rm -rf going watch.out
 until_it() { for _ in $(seq 1200); do "$@" && return; sleep 0.05; done; echo "not: $*" >&2; kill -9 $train $watch; exit 99; }
-is_live() { grep -s '"live":5' live.html > /dev/null; }
+is_live() { grep -s '"live":5' live.html > /dev/null && grep -s 'is written every' watch.out > /dev/null; }
 '$SLIDE' train small.toml --set data.train=data/train.txt train.epochs=1000000 --quiet --out going & train=$!
 until_it [ -s going/metrics.jsonl ]
 '$SLIDE' report going one --watch -o live.html > watch.out & watch=$!
