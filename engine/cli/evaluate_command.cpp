@@ -205,6 +205,7 @@ void read_all(const EvaluateCommand& command, Evaluation& evaluation) {
   evaluation.truth = std::move(truth.labels);
   require_labels(evaluation.truth.label_count(), command.files.back(), evaluation.ks.size());
   evaluation.rows = std::move(truth.rows);
+  evaluation.rows.report = &evaluation.report;
   add_measure_warnings(evaluation.truth, UINT64_MAX, evaluation.rows.users != nullptr, command.files.back(),
                        evaluation.report);
   take_training(command, evaluation);

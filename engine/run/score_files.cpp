@@ -188,7 +188,7 @@ Dataset read_scores(const std::string& path, const ScoredRows& rows, LabelIndex&
   const FileBytes bytes(path == "-" ? "/dev/stdin" : path);
   const std::string_view text = without_byte_order_mark(bytes.text());
   DatasetArrays arrays = is_npz(text)            ? parse_score_matrix({text, origin}, rows, index, order)
-                         : rows.users != nullptr ? parse_user_scores(text, origin, *rows.users, index, order)
+                         : rows.users != nullptr ? parse_user_scores(text, origin, rows, index, order)
                                                  : parse_scores(text, origin, rows, index, order);
   std::uint32_t bound = index.named() ? static_cast<std::uint32_t>(index.names()) : index.limit();
   for (const std::uint32_t label : arrays.feature_ids) bound = std::max(bound, label + 1);

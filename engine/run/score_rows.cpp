@@ -59,9 +59,26 @@ std::unordered_map<std::string_view, std::size_t> rows_by_name(const NameList& u
   return rows;
 }
 
+// Users that scores have and the samples do not.
+struct OtherUsers {
+  std::size_t count = 0;
+  std::string first = {};
+
+  void add(const std::string& user) {
+    if (count++ == 0) first = shown_part(user);
+  }
+  void warn(const std::string& origin, ReadReport* report) const {
+    if (count == 0 || report == nullptr) return;
+    report->add_warning(
+        fmt::format("{}: users that are not in the data were left out: {}, the first of them '{}'", origin,
+                    count, first));
+  }
+};
+
 // Of each user the row of the matrix, which names its rows in any order.
-std::vector<std::size_t> rows_of_users(const NpzScores& scores, const NameList& users,
+std::vector<std::size_t> rows_of_users(const NpzScores& scores, const ScoredRows& wanted,
                                        const std::string& path) {
+  const NameList& users = *wanted.users;
   if (scores.users.empty() && scores.matrix.rows > 0) {
     fail_input(
         "{}: the matrix does not say whose rows these are; add their names as the member 'users', as slide "
@@ -71,10 +88,13 @@ std::vector<std::size_t> rows_of_users(const NpzScores& scores, const NameList& 
   const auto rows = rows_by_name(users);
   constexpr std::size_t kNone = SIZE_MAX;
   std::vector<std::size_t> found(users.size(), kNone);
+  OtherUsers others;
   for (std::size_t r = 0; r < scores.users.size(); ++r) {
     const auto row = rows.find(scores.users[r]);
-    if (row == rows.end())
-      fail_input("{}: row {}: the data have no user '{}'", path, r, shown_part(scores.users[r]));
+    if (row == rows.end()) {
+      others.add(scores.users[r]);
+      continue;
+    }
     if (std::exchange(found[row->second], r) != kNone)
       fail_input("{}: row {}: the user '{}' is there twice", path, r, shown_part(scores.users[r]));
   }
@@ -83,6 +103,7 @@ std::vector<std::size_t> rows_of_users(const NpzScores& scores, const NameList& 
     const auto row = static_cast<std::size_t>(missing - found.begin());
     fail_input("{}: there is no row for the user '{}' of the data", path, shown_part(users[row]));
   }
+  others.warn(path, wanted.report);
   return found;
 }
 
@@ -156,20 +177,23 @@ DatasetArrays parse_scores(std::string_view text, const std::string& origin, con
   return arrays;
 }
 
-DatasetArrays parse_user_scores(std::string_view text, const std::string& origin, const NameList& users,
+DatasetArrays parse_user_scores(std::string_view text, const std::string& origin, const ScoredRows& wanted,
                                 LabelIndex& index, std::vector<std::uint32_t>* order) {
+  const NameList& users = *wanted.users;
   const auto rows = rows_by_name(users);
   std::vector<std::optional<std::vector<ScoreEntry>>> found(users.size());
   std::vector<ScoreEntry> scores;
+  OtherUsers others;
   std::string user;
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = take_line(text);
     if (is_blank_line(line)) continue;
     parse_score_line({origin, number, line}, index, scores, &user);
     const auto row = rows.find(user);
-    if (row == rows.end())
-      fail_input("{}:{}:1: the data have no user '{}'; a line begins with its user and a TAB", origin, number,
-                 shown_part(user));
+    if (row == rows.end()) {
+      others.add(user);
+      continue;
+    }
     if (found[row->second])
       fail_input("{}:{}:1: the user '{}' is there twice", origin, number, shown_part(user));
     found[row->second] = scores;
@@ -177,7 +201,10 @@ DatasetArrays parse_user_scores(std::string_view text, const std::string& origin
   DatasetArrays arrays;
   for (std::size_t row = 0; row < users.size(); ++row) {
     if (!found[row])
-      fail_input("{}: there is no line for the user '{}' of the data", origin, shown_part(users[row]));
+      fail_input(
+          "{}: there is no line for the user '{}' of the data; a line begins with its user and a TAB, or is "
+          "JSON with a user",
+          origin, shown_part(users[row]));
     for (const ScoreEntry& entry : *found[row]) {
       arrays.feature_ids.push_back(entry.label);
       arrays.feature_values.push_back(entry.score);
@@ -185,6 +212,7 @@ DatasetArrays parse_user_scores(std::string_view text, const std::string& origin
     }
     arrays.feature_offsets.push_back(arrays.feature_ids.size());
   }
+  others.warn(origin, wanted.report);
   return arrays;
 }
 
@@ -202,7 +230,7 @@ DatasetArrays parse_score_matrix(const NamedBytes& bytes, const ScoredRows& rows
   }
   std::vector<std::size_t> places(count);
   std::iota(places.begin(), places.end(), 0U);
-  if (rows.users != nullptr) places = rows_of_users(scores, *rows.users, bytes.path);
+  if (rows.users != nullptr) places = rows_of_users(scores, rows, bytes.path);
   DatasetArrays arrays;
   std::vector<std::uint32_t> ranks;
   for (const std::size_t row : places) append_row(scores, row, arrays, ranks);

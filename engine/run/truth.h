@@ -31,6 +31,7 @@ struct ScoredRows {
   std::vector<std::uint64_t> blank = {};  // places of blank lines, among all lines (blank_rows.h)
   // Interactions: whose rows they are, which scores name; else nullptr.
   std::shared_ptr<const NameList> users = nullptr;
+  ReadReport* report = nullptr;  // becomes a warning where scores of other users are left out
 };
 
 // Samples with their labels, and what scores of them may be.
