@@ -111,6 +111,14 @@ std::string options_of(const TestCommand& command) {
                      use.keep_known, command.skip_bad, use.rare.value_or(-1));
 }
 
+// Tells what users of a model of interactions are taken to have, where no option says it.
+void tell_of_log(const TestCommand& command, const Model& model, const Cluster& cluster) {
+  if (model.config.data.kind != DataKind::kInteractions || model.known_given || cluster.rank() != 0) return;
+  tell({tests_own_log(command.data, model)
+            ? fmt::format("{}: the log of the training, measured on the items that it held out", command.data)
+            : fmt::format("users are looked up in {}, which the model names", users_log(model))});
+}
+
 void run_test(const TestCommand& command, Cluster& cluster) {
   require_same_options(cluster, options_of(command));
   TestOptions options;
@@ -123,8 +131,7 @@ void run_test(const TestCommand& command, Cluster& cluster) {
   options.ks = each_once(command.measures.ks.empty() ? model.config.eval.k : command.measures.ks);
   options.filter = command.measures.filter;
   options.propensity = command.measures.propensity;
-  if (model.config.data.kind == DataKind::kInteractions && !model.known_given && cluster.rank() == 0)
-    tell({fmt::format("users are looked up in {}, which the model names", users_log(model))});
+  tell_of_log(command, model, cluster);
   TestData data = command.data == "-"
                       ? read_standard_input(model, options.threads, command.skip_bad, cluster)
                       : read_test_data(command.data, model, options.threads, command.skip_bad);

@@ -1,6 +1,7 @@
 #include "engine/run/interaction_data.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -88,6 +89,24 @@ void hold_out(const DataConfig& config, const Users& train, RunData& run) {
 }
 
 }  // namespace
+
+bool is_own_log(const std::string& path, const DataConfig& config) {
+  std::error_code ignored;
+  return config.kind == DataKind::kInteractions &&
+         (config.test_newest.wanted() || !config.test_after.empty()) &&
+         std::filesystem::equivalent(path, config.train, ignored);
+}
+
+Dataset read_own_held_out(const std::string& path, const DataConfig& config, const ReadOptions& options) {
+  RunData run;
+  Users log;
+  ReadOptions of_training = options;
+  of_training.unknown_labels = nullptr;
+  read_users(path, of_training, run.train_report, log);
+  hold_out(config, log, run);
+  if (options.report != nullptr) *options.report = std::move(run.train_report);
+  return std::move(*run.test);
+}
 
 RunData read_interaction_data(const DataConfig& config, const ReadOptions& options) {
   RunData run;

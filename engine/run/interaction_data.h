@@ -56,4 +56,11 @@ struct HeldOutUsers {
 void read_held_out(const ReadAsked& read, const std::string& known, const ReadOptions& options,
                    HeldOutUsers& held_out);
 
+// Whether `path` is the training log of a model whose training held items out of it (data.test_newest,
+// data.test_after).
+bool is_own_log(const std::string& path, const DataConfig& config);
+// The samples that training held out of its log at `path`, as it measures on them: features are the other
+// items of a user. Throws InputError.
+Dataset read_own_held_out(const std::string& path, const DataConfig& config, const ReadOptions& options);
+
 }  // namespace slide

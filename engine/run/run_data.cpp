@@ -357,7 +357,9 @@ ReadOptions model_read_options(const Model& model, int threads) {
 
 namespace {
 
-TestData test_data(const ReadAsked& read, const Model& model, int threads, bool skip_bad) {
+// `own_log`: the path where it is that of tests_own_log().
+TestData test_data(const ReadAsked& read, const Model& model, int threads, bool skip_bad,
+                   const std::optional<std::string>& own_log = {}) {
   TestData data;
   ReadOptions options = model_read_options(model, threads);
   options.skip_bad = skip_bad;
@@ -365,6 +367,10 @@ TestData test_data(const ReadAsked& read, const Model& model, int threads, bool 
   options.unknown_labels = &data.unknown;
   if (options.format != DataFormat::kInteractions) {
     data.rows = read(options);
+    return data;
+  }
+  if (own_log) {
+    data.rows = read_own_held_out(*own_log, model.config.data, options);
     return data;
   }
   HeldOutUsers held_out;
@@ -380,7 +386,8 @@ TestData read_test_data(const std::string& path, const Model& model, int threads
     const Dataset rows = read_dataset(path, options);
     return options.users == nullptr ? last_of(rows, model.config.data.test_last) : rows;
   };
-  return test_data(read, model, threads, skip_bad);
+  return test_data(read, model, threads, skip_bad,
+                   tests_own_log(path, model) ? std::optional(path) : std::nullopt);
 }
 
 TestData parse_test_data(std::string_view bytes, const std::string& origin, const Model& model, int threads,

@@ -7,6 +7,7 @@
 #include "datasets/rows/data_parts.h"
 #include "engine/base/error.h"
 #include "engine/config/config.h"
+#include "engine/run/interaction_data.h"
 #include "engine/run/known_users.h"
 
 namespace slide {
@@ -62,6 +63,10 @@ std::string usable_users_log(const Model& model, std::vector<std::string>& notes
     notes.push_back(fmt::format("users are not looked up; {}", error.what()));
     return {};
   }
+}
+
+bool tests_own_log(const std::string& path, const Model& model) {
+  return !model.known_given && is_own_log(path, model.config.data);
 }
 
 }  // namespace slide

@@ -113,6 +113,33 @@ TEST_F(InteractionsTest, TheNewestItemOfEachUserIsATest) {
               events.at(events.size() - 2).contains("hit_rate_at_20"));
 }
 
+// `slide test` of a run on its own log measures what training held out of it, as training does.
+TEST_F(InteractionsTest, HeldOutItemsAreTestedAgain) {
+  write_logs();
+  for (const char* set : {"data.test_newest=true", "data.test_newest=0.3"}) {
+    ASSERT_EQ(slide_
+                  .run({"train", "known.txt", "--set", set, "data.time=order", "eval.k=[1,5]", "--epochs",
+                        "2", "--out", "newest", "--force"})
+                  .code,
+              0);
+    Json of_training;
+    for (const Json& event : events_of(read_file(slide_.path("newest/metrics.jsonl")))) {
+      if (event.contains("hit_rate_at_5")) of_training = event;
+    }
+    const Outcome done = slide_.run({"test", "newest", "./known.txt", "--json"});
+    EXPECT_EQ(done.code, 0) << done.err;
+    EXPECT_EQ(done.err,
+              "slide: ./known.txt: the log of the training, measured on the items that it held out\n");
+    const Json tested = Json::parse(done.out);
+    for (const char* key : {"p_at_1", "hit_rate_at_5", "recall_at_5", "ndcg_at_5", "mrr_at_5"})
+      EXPECT_EQ(tested[key], of_training[key]) << set << key;
+    EXPECT_GT(tested["hit_rate_at_5"], 0);
+    // By another log of what users have it is a log as others are.
+    const Outcome given = slide_.run({"test", "newest", "known.txt", "--known", "known.txt", "--json"});
+    EXPECT_EQ(Json::parse(given.out)["hit_rate_at_5"], 0) << given.err;
+  }
+}
+
 TEST_F(InteractionsTest, ItemsFromADateOnAreATest) {
   write_file(slide_.path("log.csv"),
              "user,item,rating,timestamp\nann,tea,5,2024-05-01\nann,jam,4,2024-05-03\nann,rice,4,2024-06-04\n"
