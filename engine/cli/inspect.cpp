@@ -313,8 +313,7 @@ nlohmann::ordered_json json_of_config(const Source& source, const Config& config
 
 void inspect_config(const InspectCommand& command) {
   if (command.list_labels)
-    fail_input("{}: --labels lists those of a model; of data or a configuration give their number after it",
-               command.source.name.empty() ? "inspect" : command.source.name);
+    return list_labels(resolve(command.source).config, {command.threads, command.strict, command.json});
   if (!command.show_labels.empty()) {
     fail_input("{}: --label needs a model, not data or a configuration; name the folder of a run",
                command.source.name);
@@ -368,9 +367,10 @@ void add_inspect(CLI::App& app, Action& action) {
     command->list_labels = count.empty();
     if (!count.empty()) command->labels = static_cast<std::uint32_t>(std::stoul(count));
   };
-  sub->add_option_function<std::string>("--labels", take_labels,
-                                        "Model: list its labels, with their training samples. Configuration: "
-                                        "labels of the data; default: read data.train")
+  sub->add_option_function<std::string>(
+         "--labels", take_labels,
+         "Model or data: list the labels, with their samples. Configuration: how many "
+         "labels the data have; default: read data.train")
       ->expected(0, 1)
       ->transform(whole_or_none(kMaxItems))
       ->type_name("[L]");

@@ -3,8 +3,15 @@
 #include <algorithm>
 #include <string>
 
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/cli/inspect_json.h"
 #include "engine/cli/text.h"
+#include "engine/cli/warnings.h"
+#include "engine/run/run_data.h"
 
 namespace slide::cli {
 
@@ -29,6 +36,17 @@ void print_data_look(const DataLook& look) {
         look.warnings.empty()
             ? "nothing"
             : fmt::format("{} of what was looked at: see the warnings", look.warnings.size()));
+}
+
+void list_labels(Config config, const LabelList& wanted) {
+  if (config.data.train.empty())
+    fail_input(
+        "inspect --labels lists those of a model or of data; name one, or give a number of labels after it");
+  config.data.test.clear();
+  const DataLook look = look_at(config, read_run_data(config, wanted.threads), SIZE_MAX);
+  Warnings(wanted.strict).add(look.warnings);
+  if (wanted.json) return print_text(text_of(json_of_label_list(look)));
+  for (const auto& [name, samples] : look.frequent) print("{}\t{}\n", samples, name);
 }
 
 }  // namespace slide::cli

@@ -85,10 +85,19 @@ Json json_of(const Model& model, const std::string& path) {
   return json;
 }
 
+namespace {
+Json most_frequent(const DataLook& look) {
+  Json labels = Json::array();
+  for (const auto& [name, samples] : look.frequent) labels.push_back({{"label", name}, {"samples", samples}});
+  return labels;
+}
+}  // namespace
+
+Json json_of_label_list(const DataLook& look) {
+  return {{"labels", most_frequent(look)}};
+}
+
 Json json_of(const DataLook& look) {
-  Json frequent = Json::array();
-  for (const auto& [name, samples] : look.frequent)
-    frequent.push_back({{"label", name}, {"samples", samples}});
   return {{"form", look.form},
           {"columns", look.columns},
           {"samples", look.samples},
@@ -96,7 +105,7 @@ Json json_of(const DataLook& look) {
           {"labels", look.labels},
           {"labels_once", look.labels_once},
           {"label_entries", look.label_entries},
-          {"most_frequent", frequent},
+          {"most_frequent", most_frequent(look)},
           {"features", look.features},
           {"dense_columns", look.dense},
           {"feature_entries", look.feature_entries},

@@ -27,6 +27,7 @@ nlohmann::ordered_json json_of_labels(const Model& model, const std::vector<std:
 
 // "labels", a list with the content of print_labels().
 nlohmann::ordered_json json_of_label_list(const Model& model);
+nlohmann::ordered_json json_of_label_list(const DataLook& look);
 
 // A first look at data, its names whole.
 nlohmann::ordered_json json_of(const DataLook& look);

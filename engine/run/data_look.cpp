@@ -87,14 +87,14 @@ std::vector<LabelSamples> samples_of_labels(const Dataset& data) {
   return result;
 }
 
-void look_at_labels(const RunData& data, DataLook& look) {
+void look_at_labels(const RunData& data, std::size_t frequent, DataLook& look) {
   std::vector<LabelSamples> labels = samples_of_labels(data.train);
   look.labels = labels.size();
   for (const LabelSamples& one : labels) {
     look.labels_once += one.samples == 1 ? 1 : 0;
     look.label_entries += one.samples;
   }
-  const std::size_t shown = std::min(DataLook::kFrequent, labels.size());
+  const std::size_t shown = std::min(frequent, labels.size());
   std::ranges::partial_sort(labels, labels.begin() + static_cast<std::ptrdiff_t>(shown),
                             [](const LabelSamples& a, const LabelSamples& b) {
                               return a.samples != b.samples ? a.samples > b.samples : a.label < b.label;
@@ -137,10 +137,10 @@ const char* form_shown(TextForm form) {
   return "";
 }
 
-DataLook look_at(const Config& config, const RunData& data) {
+DataLook look_at(const Config& config, const RunData& data, std::size_t frequent) {
   DataLook look;
   look_at_form(config, data, look);
-  look_at_labels(data, look);
+  look_at_labels(data, frequent, look);
   const Dataset& train = data.train;
   look.samples = train.samples();
   look.features = train.feature_count();

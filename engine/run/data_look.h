@@ -22,7 +22,7 @@ struct DataLook {
   std::size_t labels = 0;                                       // that some sample has
   std::size_t labels_once = 0;                                  // of these, those of one sample
   std::size_t label_entries = 0;                                // of all samples
-  std::vector<std::pair<std::string, std::uint32_t>> frequent;  // names, or numbers, and samples
+  std::vector<std::pair<std::string, std::uint32_t>> frequent;  // names, or numbers, and samples; falling
   std::size_t features = 0;
   std::size_t feature_entries = 0;    // of all samples, not the dense ones
   std::size_t dense = 0;              // columns
@@ -32,8 +32,9 @@ struct DataLook {
   std::vector<std::string> warnings;
 };
 
-// `data`: what read_run_data() gives for `config`.
-DataLook look_at(const Config& config, const RunData& data);
+// `data`: what read_run_data() gives for `config`. `frequent`: how many of the most frequent labels are
+// named.
+DataLook look_at(const Config& config, const RunData& data, std::size_t frequent = DataLook::kFrequent);
 
 // Name of a form of text for users, as "labels<TAB>text".
 const char* form_shown(TextForm form);

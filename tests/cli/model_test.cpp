@@ -207,6 +207,12 @@ TEST_F(ModelCommandsTest, InspectListsLabels) {
   const Outcome config = slide_.run({"inspect", "small.toml", "--labels"});
   EXPECT_EQ(config.code, 2);
   EXPECT_NE(config.err.find("--labels lists those of a model"), std::string::npos) << config.err;
+  write_file(slide_.path("text.tsv"), "a,b\tone two\nb\tone\nc,b\ttwo\n");
+  const Outcome data = slide_.run({"inspect", "text.tsv", "--labels"});
+  EXPECT_EQ(data.out, "3\tb\n1\ta\n1\tc\n") << data.err;
+  const Json of_data = Json::parse(slide_.run({"inspect", "text.tsv", "--labels", "--json"}).out);
+  EXPECT_EQ(of_data["labels"].dump(),
+            R"([{"label":"b","samples":3},{"label":"a","samples":1},{"label":"c","samples":1}])");
   EXPECT_EQ(slide_.run({"inspect", "small.toml", "--features", "9", "--labels", "0"}).code, 2);
   EXPECT_EQ(slide_.run({"inspect", "small.toml", "--features", "9", "--labels", "7"}).code, 0);
 }
