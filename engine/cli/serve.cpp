@@ -84,7 +84,9 @@ void add_serve(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   server.port = 8080;
   count("--port", server.port, "Port; 0 = any that is free", 0, 65535);
-  count("--k", server.k, "Labels an answer, when the request does not say", 1, serve::kMaxK);
+  count("--k", server.k,
+        "Labels an answer, when the request does not say; given, a threshold of the model has no effect", 1,
+        serve::kMaxK);
   count("--max-body", server.max_body, "Bytes of a request at most", 1, kMaxBytes);
   count("--max-queue", server.max_queue,
         "Requests that may wait for a thread; more are told to come again (503)", 0, kMaxWaiting);
@@ -128,8 +130,9 @@ void add_serve(CLI::App& app, Action& action) {
   add_rare(*sub, command->model.rare);
   add_threads(*sub, server.threads);
   take_settings(*sub);
-  sub->callback([command, &action] {
+  sub->callback([sub, command, &action] {
     command->model.threads = command->server.threads;
+    command->model.without_thresholds = sub->count("--k") > 0;
     action = [command] { run_serve(*command); };
   });
 }

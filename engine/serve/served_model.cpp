@@ -31,6 +31,7 @@ ServedModel::ServedModel(const Options& options)
       fingerprint_(fmt::format("{:08x}", model_.checksum)),
       inference_(options.inference.value_or(model_.config.eval.inference)),
       used_(model_.network.labels()) {
+  if (options.without_thresholds) model_.thresholds.reset();
   if (options.threshold) model_.thresholds.emplace(*options.threshold);
   if (options.rare) model_.config.eval.rare = *options.rare;
   InferenceOptions wanted;

@@ -60,7 +60,7 @@ TEST_F(PredictReachingTest, ThresholdsOfTheModelDecide) {
   write_file(slide_->path("thresholds.json"),
              R"({"threshold":0.05,"labels":[{"id":1,"threshold":0.01},{"id":2,"threshold":0.4}]})");
   run({"convert", "ids", "decided.slide", "--threshold", "thresholds.json"});
-  ServerProcess server(folder(), {"decided.slide", "--k", "2"});
+  ServerProcess server(folder(), {"decided.slide"});
   Client client = server.client();
   std::istringstream expected(run({"predict", "decided.slide", "data/test.txt"}).out);
   const Strings samples = lines();
@@ -72,7 +72,13 @@ TEST_F(PredictReachingTest, ThresholdsOfTheModelDecide) {
   }
   const Json features = features_of(samples.front());
   EXPECT_EQ(client.predict({{"features", features}, {"k", 9}}).json()["predictions"].size(), 9u);
-  EXPECT_EQ(client.predict({{"features", features}, {"scores", "logit"}}).json()["predictions"].size(), 2u);
+  EXPECT_EQ(client.predict({{"features", features}, {"scores", "logit"}}).json()["predictions"].size(), 5u);
+  // As of `slide predict`, a given --k takes their place.
+  ServerProcess of_two(folder(), {"decided.slide", "--k", "2"});
+  std::istringstream two(run({"predict", "decided.slide", "data/test.txt", "--k", "2"}).out);
+  std::string line;
+  std::getline(two, line);
+  expect_same(of_two.client().predict({{"features", features}}).json()["predictions"], line, ' ', "id");
 }
 
 }  // namespace
