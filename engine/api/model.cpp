@@ -63,16 +63,20 @@ Model Model::load(const std::string& path, bool with_optimizer) {
   return guarded([&] { return Internals::make(load_model(checked_path(path), wanted)); });
 }
 
-void Model::save(const std::string& path, bool force) const {
+void Model::save(const std::string& path, bool force, std::optional<double> threshold) const {
   guarded([&] {
     checked_path(path);
+    const std::string fault = probability_fault(threshold.value_or(0));
+    if (!fault.empty()) fail_input("threshold: {}", fault);
     if (!force && looks_like_model(path))
       fail_input("{}: a model lies there; give force to replace it, or another name", path);
     impl_->build_tables(0);  // the file stores their seeds
     const slide::Model& model = impl_->model;
     const OptimizerState* optimizer = model.optimizer ? &*model.optimizer : nullptr;
+    const std::optional<Thresholds> thresholds =
+        threshold ? std::optional<Thresholds>(std::in_place, *threshold) : model.thresholds;
     save_model(path, {model.config, model.shape, model.trained(), optimizer, model.steps, model.text.get(),
-                      model.idle, model.form, nullptr, model.thresholds ? &*model.thresholds : nullptr});
+                      model.idle, model.form, nullptr, thresholds ? &*thresholds : nullptr});
   });
 }
 

@@ -157,10 +157,10 @@ void bind_model(py::module_& module) {
           py::arg("path"), py::arg("with_optimizer") = false)
       .def(
           "save",
-          [](const api::Model& model, const std::string& path, bool force) {
-            engine_call([&] { model.save(path, force); });
+          [](const api::Model& model, const std::string& path, bool force, std::optional<double> threshold) {
+            engine_call([&] { model.save(path, force, threshold); });
           },
-          py::arg("path"), py::arg("force"))
+          py::arg("path"), py::arg("force"), py::arg("threshold"))
       .def_property_readonly("features", &api::Model::features)
       .def_property_readonly("dense_columns", &api::Model::dense_columns)
       .def_property_readonly("labels", &api::Model::labels)

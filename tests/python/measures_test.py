@@ -260,6 +260,36 @@ def test_columns_of_a_frame_name_the_labels():
         slide.Classifier().fit(x, frame * 2)
 
 
+def test_what_a_saved_model_knows_of_classes_and_thresholds(few, tmp_path):
+    x = np.eye(30, 6, dtype=np.float32) + np.eye(30, 6, k=-6, dtype=np.float32)
+    names = [["a b", "c"] if row % 2 else ["d"] for row in range(30)]
+    named = slide.Classifier(**few, threshold=0.25).fit(x, names)
+    named.save(tmp_path / "named")
+    assert (tmp_path / "named.labels").read_text() == "a b\nc\nd\n"
+    assert slide.load(tmp_path / "named").threshold == 0.25
+    assert slide.Classifier.load(tmp_path / "named").partial_fit(x, names).top_k(x, 1).shape == (30, 1)
+    best = slide.Classifier(**few, threshold="best-f1", validation=0.3).fit(x, names)
+    best.save(tmp_path / "best")
+    assert slide.load(tmp_path / "best").threshold == pytest.approx(best.threshold_)
+    best.model_.save(tmp_path / "other", threshold=0.125)
+    assert slide.load(tmp_path / "other").threshold == 0.125
+    with pytest.raises(slide.InputError, match="threshold: .*from 0 to 1"):
+        best.model_.save(tmp_path / "beyond", threshold=1.5)
+    # Classes that are their numbers need no file; one class a sample no threshold.
+    numbers = slide.Classifier(**few, threshold=3).fit(x, np.arange(30) % 3)
+    numbers.save(tmp_path / "numbers")
+    assert not (tmp_path / "numbers.labels").exists() and slide.load(tmp_path / "numbers").threshold is None
+
+
+def test_values_that_are_no_numbers_are_named_by_place():
+    x = np.ones((4, 3), np.float32)
+    x[2, 1] = np.nan
+    with pytest.raises(slide.InputError, match="X: row 2, column 1 is nan"):
+        slide.Classifier().fit(x, [0, 1, 0, 1])
+    with pytest.raises(slide.InputError, match="X is a list of two arrays"):
+        slide.Classifier().fit([np.ones((4, 3)), np.ones((4, 2))], [0, 1, 0, 1])
+
+
 def test_no_samples_have_no_answers(few):
     texts = ["one two", "three four"] * 10
     model = slide.Classifier(**few, text__min_count=1).fit(texts, np.arange(20) % 2).model_

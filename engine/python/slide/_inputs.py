@@ -147,15 +147,26 @@ def _checked_array(x: Any) -> np.ndarray:
 
     if isinstance(x, str):
         raise InputError("X is one text; give a list of texts, a text for each sample")
+    if isinstance(x, list) and len(x) == 2 and getattr(x[1], "ndim", 0) == 2:
+        raise InputError("X is a list of two arrays; features with dense columns beside them are a pair in round brackets, (X, array)")
     try:
         return check_array(x, dtype=np.float32, ensure_min_samples=0, estimator="Classifier")
     except ValueError as fault:
+        if "contains NaN" in str(fault) or "contains infinity" in str(fault):
+            raise InputError(f"X: {_place_of_no_number(x)}. {fault}") from None
         if "could not convert string to float" not in str(fault):
             raise
         raise InputError(
             f"X: {fault}; features are numbers. Of texts give one column, with others joined to it; of categories use "
             "OneHotEncoder"
         ) from None
+
+
+def _place_of_no_number(x: Any) -> str:
+    """Where the first NaN or infinity stands, as row and column."""
+    array = np.asarray(x, dtype=np.float32)
+    row, column = np.argwhere(~np.isfinite(array))[0].tolist()
+    return f"row {row}, column {column} is {array[row, column]}"
 
 
 def array_of(x: Any) -> np.ndarray:

@@ -84,8 +84,8 @@ class Predictions:
         matrix = self._scores(X, cut.k, False, cut.probability)
         if threshold is None and self.threshold is None:
             tell_once(
-                "Classifier.predict gives an indicator matrix of the labels with a probability of 0.5 or more; top_k(X, k) "
-                "gives the best labels in order, as predict did before; with Classifier(threshold=...) this line is not shown"
+                "Classifier.predict gives an indicator matrix of the labels with a probability of 0.5 or more; choose by "
+                "Classifier(threshold=...), as 'best-f1', or call top_k(X, k) for the best labels in order"
             )
         matrix.data = np.ones(matrix.nnz, np.int8)
         return matrix

@@ -231,7 +231,10 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         if self.class_weight is None:
             return sample_weight
         if not targets.single:
-            raise InputError("class_weight is for one class a sample; where samples have several, set data__label_weights")
+            raise InputError(
+                "class_weight is for one class a sample; where samples have several, set data__label_weights to a negative "
+                "power of the frequency, or to a file with a weight a line"
+            )
         by_class = class_weights_of(self.class_weight, np.asarray(targets.rows[1]), targets.classes)
         return by_class if sample_weight is None else by_class * np.asarray(sample_weight)
 
@@ -390,15 +393,39 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
     def save(self, path: "str | os.PathLike[str]", *, force: bool = False) -> None:
         """Writes the model file, for the command line, ``Model.load`` and ``Classifier.load``, and beside it
         ``PATH.classes``: the classes, parameters and history, without the callbacks. Raises InputError when a model lies at
-        `path`, unless `force` replaces it, and Error when a file cannot be written."""
+        `path`, unless `force` replaces it, and Error when a file cannot be written.
+
+        A ``threshold`` that is a probability, or "best-f1", goes into the model file, where samples have several labels.
+        Of features, labels are numbers in that file, columns of ``classes_``: other classes go into ``PATH.labels``, a
+        line each, for ``slide predict --labels`` and ``slide serve --labels``."""
         check_is_fitted(self, "model_")
-        self.model_.save(path, force=force)
+        self.model_.save(path, force=force, threshold=self._stored_threshold())
+        self._save_labels(os.fspath(path) + ".labels")
         state = {name: value for name, value in vars(self).items() if name not in ("model_", "on_step", "on_epoch")}
         try:
             with open(os.fspath(path) + ".classes", "wb") as file:
                 pickle.dump({"format": _FORMAT, "state": state}, file)
         except OSError as failure:
             raise _slide.Error(f"{failure.filename}: cannot be written ({failure.strerror})") from failure
+
+    def _stored_threshold(self) -> Optional[float]:
+        """The probability for the model file, if there is one."""
+        if self._single or self.threshold is None:
+            return None
+        return cut_of(self.threshold, getattr(self, "threshold_", None)).probability
+
+    def _save_labels(self, path: str) -> None:
+        """Writes what the labels of a model of features are called, a line each, unless they are their numbers."""
+        names = [str(one) for one in self.classes_.tolist()]
+        if self._text or names == [str(number) for number in range(len(names))]:
+            return
+        if len(names) != self.model_.labels or any(name.splitlines() != [name] for name in names):
+            return  # such names fit no line
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                file.writelines(name + "\n" for name in names)
+        except OSError as failure:
+            raise _slide.Error(f"{path}: cannot be written ({failure.strerror})") from failure
 
     @classmethod
     def load(cls, path: "str | os.PathLike[str]") -> "Classifier":

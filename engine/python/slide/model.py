@@ -88,10 +88,15 @@ class Model:
     def _load_to_train(cls, path: str) -> "Model":
         return cls(_slide.Model.load(path, True))
 
-    def save(self, path: "str | os.PathLike[str]", *, force: bool = False) -> None:
+    def save(
+        self, path: "str | os.PathLike[str]", *, force: bool = False, threshold: Optional[float] = None
+    ) -> None:
         """Writes the model file, which gets its name when it is whole. Raises InputError when a model lies at `path`,
-        unless `force` replaces it, and Error when the file cannot be written."""
-        self._engine.save(os.fspath(path), force)
+        unless `force` replaces it, and Error when the file cannot be written.
+
+        threshold: a probability that the file gets: ``predict``, ``slide predict`` and ``slide serve`` give all labels
+            that reach it then, unless they are asked for k labels. None: that of the model, if it has one."""
+        self._engine.save(os.fspath(path), force, None if threshold is None else float(threshold))
 
     @property
     def features(self) -> int:
@@ -110,8 +115,8 @@ class Model:
 
     @property
     def threshold(self) -> Optional[float]:
-        """The probability that a label needs to be predicted, where ``slide convert --threshold`` has stored one; labels
-        can have thresholds of their own beside it."""
+        """The probability that a label needs to be predicted, where ``save`` or ``slide convert --threshold`` has stored one;
+        labels can have thresholds of their own beside it."""
         return self._engine.threshold
 
     @property
