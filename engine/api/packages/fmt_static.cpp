@@ -1,6 +1,6 @@
 // What the library fmt holds, for programs that are linked statically where the system has libfmt only as a
-// shared library: the list of fmt 9's own format.cc. Names that another fmt would need, too, are missed by
-// the linker.
+// shared library: the list of format.cc in fmt 9 and 10. Names that another fmt would need, too, are missed
+// by the linker.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE
@@ -13,8 +13,7 @@ template FMT_API auto locale_ref::get<std::locale>() const -> std::locale;
 template FMT_API auto thousands_sep_impl(locale_ref) -> thousands_sep_result<char>;
 template FMT_API auto decimal_point_impl(locale_ref) -> char;
 template FMT_API void buffer<char>::append(const char*, const char*);
-template FMT_API void vformat_to(buffer<char>&, string_view, basic_format_args<FMT_BUFFER_CONTEXT(char)>,
-                                 locale_ref);
+template FMT_API void vformat_to(buffer<char>&, string_view, basic_format_args<format_context>, locale_ref);
 
 }  // namespace detail
 FMT_END_NAMESPACE
