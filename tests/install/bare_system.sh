@@ -1,7 +1,8 @@
 # A bare system of its own, the distribution's smallest, made once in $work by debootstrap from the mirror that this
-# machine's apt uses; each test unpacks it as $root. To be sourced with $work, a folder, $kind, the name of the test, and
-# skip(), which is called where this is not root, or there is no debootstrap or no mirror. What mounts runs in a mount
-# namespace, which ends with it: no mount is left, however it ends.
+# machine's apt uses; each test unpacks it as $root. It is of this machine's release, or of SLIDE_RELEASE (trixie). To be
+# sourced with $work, a folder, $kind, the name of the test, and skip(), which is called where this is not root, or there
+# is no debootstrap or no mirror. What mounts runs in a mount namespace, which ends with it: no mount is left, however it
+# ends.
 
 [ "$(id -u)" = 0 ] || skip "only root can make and enter another system"
 unshare -m true 2> "$work/$kind.log" || skip "there are no mount namespaces here"
@@ -14,7 +15,7 @@ inside() {  # folder, command...
     mount -t tmpfs -o mode=755 tmpfs "$root/dev"
     for node in null:3 zero:5 random:8 urandom:9; do mknod -m 666 "$root/dev/${node%:*}" c 1 "${node#*:}"; done
     ln -s /proc/self/fd "$root/dev/fd"
-    exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+    exec env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
       OMP_NUM_THREADS=1 chroot "$root" "$@"' inside "$@" < /dev/null
 }
 
@@ -26,22 +27,25 @@ apt_sources() {
     sed -n 's/^\(Debian\|Ubuntu\)|//p' | sort -u
 }
 
+own_release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+release=${SLIDE_RELEASE:-$own_release}
+bare=$work/bare-$release.tar
+
 make_bare() {
-  local release mirror
-  release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-  mirror=$(apt_sources | awk -v release="$release" '$3 == release && !found++ { print $2 }')
-  [ -n "$mirror" ] || skip "apt names no mirror of $release; apt-get update brings its lists"
+  local mirror
+  mirror=$(apt_sources | awk -v release="$own_release" '$3 == release && !found++ { print $2 }')
+  [ -n "$mirror" ] || skip "apt names no mirror of $own_release; apt-get update brings its lists"
   unshare -m --propagation private debootstrap --variant=minbase "$release" "$root" "$mirror" \
     > "$work/debootstrap.log" 2>&1 ||
     { tail -n 5 "$work/debootstrap.log"; skip "debootstrap made no system of $release"; }
-  apt_sources > "$root/etc/apt/sources.list"
+  [ "$release" != "$own_release" ] || apt_sources > "$root/etc/apt/sources.list"
   apt-config dump | grep -E '^Acquire::(Check|http|https|Languages)' > "$root/etc/apt/apt.conf.d/99test" || true
   echo force-unsafe-io > "$root/etc/dpkg/dpkg.cfg.d/99test"
   cp /etc/resolv.conf /etc/hosts "$root/etc/"
   inside "$root" apt-get -qq update > "$work/update.log" 2>&1 ||
     { cat "$work/update.log"; skip "apt reaches no mirror"; }
-  tar -C "$root" -cf "$work/bare.tar.part" .
-  mv "$work/bare.tar.part" "$work/bare.tar"
+  tar -C "$root" -cf "$bare.part" .
+  mv "$bare.part" "$bare"
 }
 
 # The bare system as $root.
@@ -50,14 +54,14 @@ bare_root() {
   [ -n "$(command -v apt-get)" ] || skip "there is no apt"
   (
     flock 9
-    [ -e "$work/bare.tar" ] || make_bare
+    [ -e "$bare" ] || make_bare
   ) 9> "$work/bare.lock"
   [ -d "$root" ] || unpack_bare
 }
 
 unpack_bare() {
   mkdir -p "$root"
-  tar -C "$root" -xpf "$work/bare.tar" --numeric-owner
+  tar -C "$root" -xpf "$bare" --numeric-owner
 }
 
 apt_in_root() { inside "$root" apt-get -qq -y install "$@" > "$work/$kind-apt.log" 2>&1; }

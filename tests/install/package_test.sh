@@ -2,10 +2,12 @@
 # Makes a package and tries it in a bare system of its own: one command installs it, one predicts. The bare system is
 # the distribution's smallest, made once in WORK_FOLDER by debootstrap from the mirror that this machine's apt uses;
 # each test unpacks it. What mounts runs in a mount namespace, which ends with it: no mount is left, however it ends.
-# usage: tests/install/package_test.sh deb|tar|wheel BUILD_FOLDER WORK_FOLDER
+# usage: [SLIDE_RELEASE=trixie] tests/install/package_test.sh deb|tar|wheel|all BUILD_FOLDER WORK_FOLDER
 #   deb    installed by apt with what it depends on, for the program; then scikit-learn, for Python
 #   tar    unpacked into a folder with nothing else, no C library either
 #   wheel  installed by pip; apt brought pip and what the wheel depends on, for there may be no other index
+#   all    the three, made from the sources by one command in a bare system, where no compiler is either; each tried in
+#          another one. SLIDE_RELEASE names the release of these systems, this machine's unless told
 # Exit status 77 where this is not root, or there is no debootstrap or no mirror.
 set -euo pipefail
 kind=${1:?usage: package_test.sh deb|tar|wheel BUILD_FOLDER WORK_FOLDER}
@@ -15,6 +17,7 @@ mkdir -p "${3:?}"
 work=$(realpath "$3")
 packages=$work/$kind
 unpacked=$work/unpacked-$kind
+bare_sources=/home/slide-sources  # of packages made in a bare system
 fail() { echo "package_test.sh: $*" >&2; exit 1; }
 skip() { echo "SKIPPED: $*"; exit 77; }
 
@@ -35,11 +38,11 @@ try_program() {  # program, configuration
   inside "$root" "$1" predict /first/model.slide /asked.txt --k 1 > "$work/$kind-answers"
   [ "$(sed 's/:.*//' "$work/$kind-answers" | tr '\n' ' ')" = 'nature music ' ] ||
     { cat "$work/$kind-answers"; fail "$1 predicts something else"; }
-  inside "$root" "$1" --version | cmp - <("$build/slide" --version) || fail "$1 is of another version"
+  [ "$(inside "$root" "$1" --version)" = "$version" ] || fail "$1 is of another version"
 }
 
 try_python() {
-  local version answers
+  local answers
   cat > "$root/try.py" <<'PYTHON'
 import slide
 
@@ -48,15 +51,14 @@ model = slide.Classifier(text__min_count=1).fit([text for _, text in texts], [ta
 answers = model.predict(["Trees in a forest", "A cello"], k=1)
 print(slide.__version__, " ".join(str(row[0]) for row in answers))
 PYTHON
-  version=$("$build/slide" --version | sed 's/slide \([^ ]*\) .*/\1/')
   answers=$(inside "$root" python3 /try.py 2> "$work/$kind-python.log") ||
     { tail -n 5 "$work/$kind-python.log"; fail "Python fails"; }
-  [ "$answers" = "$version nature music" ] || fail "Python predicts something else: $answers"
+  [ "slide $answers" = "${version%% (*} nature music" ] || fail "Python predicts something else: $answers"
 }
 
 # Nothing in a package names the folders it was made in.
 check_clean() {  # folder
-  if grep -rlF -e "$sources" -e "$build" -e "$work" "$1"; then fail "these files name folders of the build"; fi
+  if grep -rlF -e "$sources" -e "$build" -e "$work" -e "$bare_sources" "$1"; then fail "these files name folders of the build"; fi
 }
 
 # No file needs more than glibc 2.31, that of Debian 11 and Ubuntu 20.04.
@@ -154,14 +156,42 @@ test_wheel() {
   try_python
 }
 
+# --- Where they are made
+
+# The packages as the build gives them; sets version.
+make_here() {
+  [ "$kind" != wheel ] || [ -d "$build/python" ] || skip "the build has no Python package"
+  "$sources/scripts/package.sh" "$kind" "$packages" "$build" > "$work/$kind.log" 2>&1 ||
+    { cat "$work/$kind.log"; fail "the package cannot be made"; }
+  version=$("$build/slide" --version)
+}
+
+# All packages by one command from the sources, in a bare system; sets version.
+make_in_bare() {
+  bare_root
+  mkdir -p "$root$bare_sources" "$packages"
+  git -C "$sources" ls-files -z | tar -C "$sources" --null -T - -c | tar -C "$root$bare_sources" -x
+  inside "$root" "$bare_sources/scripts/package.sh" all /packages > "$work/$kind.log" 2>&1 ||
+    { tail -n 40 "$work/$kind.log"; fail "a bare system of $release makes no packages"; }
+  mv "$root"/packages/* "$packages/"
+  version=$(inside "$root" "$bare_sources/build/release/slide" --version)
+}
+
 clean_up() {
   rm -rf --one-file-system "$unpacked"
   remove_systems
 }
 trap clean_up EXIT
-[ "$kind" != wheel ] || [ -d "$build/python" ] || skip "the build has no Python package"
 rm -rf --one-file-system "$packages" "$root" "$unpacked"
-"$sources/scripts/package.sh" "$kind" "$packages" "$build" > "$work/$kind.log" 2>&1 ||
-  { cat "$work/$kind.log"; fail "the package cannot be made"; }
-"test_$kind"
-echo "$(basename "$packages"/slide*): installed and tried"
+kinds=$kind
+if [ "$kind" = all ]; then
+  kinds="deb tar wheel"
+  make_in_bare
+else
+  make_here
+fi
+for kind in $kinds; do
+  rm -rf --one-file-system "$root" "$unpacked"
+  "test_$kind"
+done
+echo "$(cd "$packages" && echo slide*): installed in a bare $release and tried"
