@@ -104,7 +104,8 @@ const groupView = (section, mode) => {
 
 const kUnmeasured = "No run was evaluated: set data.test or data.validation.";
 
-// The figures of a section; `measured` ones are of the samples that section.split has.
+// The figures of a section; `measured` ones are of the samples that section.split has, `optional` ones are left out where
+// no run has hash tables, which they draw.
 const figuresOf = (section) => [
   {title: () => `${section.measure ? measureName(section.measure) : "Accuracy"} over training time`,
    hint: "Up and to the left is better: the run that reaches a height first learns it in the least time.",
@@ -125,7 +126,7 @@ const figuresOf = (section) => [
   {title: () => "What the hash tables do", modes: ["Recall", "Full buckets", "Largest bucket", "Active from tables"],
    hint: "Recall: which share of the ten neurons that fire most for a sample its own query of the tables finds. Neurons in " +
          "full buckets, or in one large one, are told apart badly. The rest of the active neurons are labels and draws.",
-   none: "No run has told of hash tables: a dense output layer and lsh = 0 have none.",
+   optional: true,
    view: (mode) => tablesView(section, mode)},
   {title: () => "Time by phase", modes: ["Time", "Share"],
    hint: "Wall time of the whole run; the widest part is what a faster run has to save on. Press a name to hide it.",
@@ -133,7 +134,7 @@ const figuresOf = (section) => [
   {title: () => "Occupancy of the hash tables",
    hint: "Share of the buckets that hold so many neurons at the last evaluation; buckets that are empty or " +
          "all full tell neurons apart badly.",
-   none: "No run has told of hash tables: a dense output layer and lsh = 0 have none.", view: () => bucketView(section)},
+   optional: true, view: () => bucketView(section)},
   {title: () => "Accuracy by label frequency", modes: ["Recall", "Part of P@k"],
    hint: "Frequent, middling and rare labels, each with about a third of the labels in training: recall is the share " +
          "of a group's labels that is found, its parts of P@k add up to P@k.",

@@ -183,8 +183,9 @@ const draw = (figure) => {
   const wanted = figure.wanted();
   const view = wanted.length === 0 ? null : figure.view(figure.mode);
   figure.constant = view && view.constant ? view.constant : "";
-  figure.article.hidden = figure.constant !== "";
-  if (figure.constant) {
+  figure.leftOut = view === null && wanted.length > 0 && figure.optional ? title : "";
+  figure.article.hidden = figure.constant !== "" || figure.leftOut !== "";
+  if (figure.article.hidden) {
     figure.plot.replaceChildren();
     return;
   }

@@ -3,9 +3,12 @@
 
 const drawSection = (section) => {
   section.figures.forEach(draw);
-  const constant = section.figures.map((figure) => figure.constant).filter(Boolean);
-  section.rest.hidden = constant.length === 0;
-  section.rest.textContent = `The same all the way, and so not drawn: ${constant.join("; ")}.`;
+  const all = (of) => section.figures.map(of).filter(Boolean).join("; ");
+  const constant = all((figure) => figure.constant), leftOut = all((figure) => figure.leftOut);
+  const lines = [constant && `The same all the way, and so not drawn: ${constant}.`,
+    leftOut && `Not drawn, for no run has hash tables (a dense output layer and lsh = 0 have none): ${leftOut}.`];
+  section.rest.textContent = lines.filter(Boolean).join(" ");
+  section.rest.hidden = section.rest.textContent === "";
 };
 
 const drawLegend = (section) => {

@@ -35,6 +35,8 @@ const inked = canvases.filter((canvas) => {
 const rows = [...document.querySelectorAll(".figure table")].filter((table) => table.querySelectorAll("tbody tr").length > 0);
 const html = document.documentElement.dataset;
 html.inked = inked.length;
+html.empty = document.querySelectorAll(".figure:not([hidden]) > .empty").length;
+html.untabled = [...document.querySelectorAll(".data-set > .hint")].some((line) => line.textContent.includes("no run has hash tables"));
 html.tables = rows.length;
 html.requests = performance.getEntriesByType("resource").filter((entry) => !entry.name.startsWith("data:")).length;
 html.overflow = document.documentElement.scrollWidth > window.innerWidth;
@@ -185,6 +187,7 @@ for seed in 2 3; do train "first-seed$seed" "${tested[@]}" --set data.validation
 "$slide" report first -o one.html > /dev/null
 "$slide" report untested -o untested.html > /dev/null
 "$slide" report begun -o begun.html > /dev/null
+"$slide" report "$tag" -o dense.html > /dev/null
 
 # Twelve runs, of which one took and lost a hundred times what the others did.
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
@@ -225,13 +228,15 @@ for width in 1280 390; do
   check evaluated.html ready=3 inked=3 tables=3 requests=0 overflow=false untold=0
 done
 load one.html 390
-check one.html ready=9 inked=9 tables=9 requests=0 overflow=false buttons=0 hover=shown
+check one.html ready=9 inked=9 tables=9 requests=0 overflow=false buttons=0 hover=shown empty=0 untabled=false
 load once.html 390
 check once.html requests=0 overflow=false
 load untested.html 1280
 check untested.html ready=6 inked=6 requests=0 hover=shown
+load dense.html 1280
+check dense.html requests=0 overflow=false empty=0 untabled=true
 load begun.html 1280
 check begun.html ready=1 inked=1 requests=0
 grep -qF 'interrupted' begun.html.dom || fault "an interrupted run is not called so"
 [ "$failed" -eq 0 ] || exit 1
-echo "eight reports drawn by $browser, light and dark, wide and narrow"
+echo "nine reports drawn by $browser, light and dark, wide and narrow"
