@@ -202,6 +202,16 @@ void add_skip_bad(CLI::App& app, bool& skip_bad) {
   app.add_flag("--skip-bad", skip_bad, "Leave out and count rows with faults; exit code 3 if there are any");
 }
 
+CLI::Option* add_explain(CLI::App& app, std::uint32_t& features) {
+  return app
+      .add_option(
+          "--explain", features,
+          "With --json: beside each label the N features that raise it most, as \"because\", with what each "
+          "adds to the logit")
+      ->transform(whole(1, 100))
+      ->type_name("N");
+}
+
 void add_strict(CLI::App& app, bool& strict) {
   app.add_flag("--strict", strict, "A warning about the data is an error, exit code 2");
 }

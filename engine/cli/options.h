@@ -66,6 +66,8 @@ CLI::Option* add_titles(CLI::App& app, std::string& file);
 
 // Adds --skip-bad.
 void add_skip_bad(CLI::App& app, bool& skip_bad);
+// --explain, of commands that print JSON.
+CLI::Option* add_explain(CLI::App& app, std::uint32_t& features);
 // --strict.
 void add_strict(CLI::App& app, bool& strict);
 

@@ -56,7 +56,9 @@ void add_predict(CLI::App& app, Action& action) {
   sub->add_option("--out", command->out, "Write the scores to this .npz file of SciPy, and print nothing")
       ->check(npz_name())
       ->type_name("FILE.npz");
-  sub->add_flag("--json", command->json, "Print a JSON object for each sample")->excludes("--out");
+  CLI::Option* json =
+      sub->add_flag("--json", command->json, "Print a JSON object for each sample")->excludes("--out");
+  add_explain(*sub, command->explain)->needs(json);
   add_format(*sub, "--format", "Format of DATA; default: found from its content", command->use.format);
   add_inference(*sub, command->use.inference);
   add_rare(*sub, command->use.rare);

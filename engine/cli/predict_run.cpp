@@ -26,6 +26,7 @@
 #include "engine/cli/score_table.h"
 #include "engine/cli/text.h"
 #include "engine/cli/warnings.h"
+#include "engine/inference/attribution.h"
 #include "engine/inference/decisions.h"
 #include "engine/inference/inference.h"
 #include "engine/inference/reaching.h"
@@ -68,7 +69,8 @@ class TextOut {
 class Answers {
  public:
   Answers(Model& model, const PredictCommand& command, Cluster& cluster, int threads, bool by_row)
-      : loss_(model.config.loss.kind),
+      : model_(model),
+        loss_(model.config.loss.kind),
         names_(model, command.labels),
         command_(command),
         thresholds_(command.thresholds(model)),
@@ -102,7 +104,9 @@ class Answers {
     const std::size_t labels = reaching() ? labels_ : command_.wanted();
     const std::size_t most = reaching() ? kReachingAtOnce : kLabelsAtOnce;
     const std::size_t blocks = std::max(most / (PredictionBatch::kLanes * labels), threads);
-    const std::size_t count = std::min(blocks * PredictionBatch::kLanes, kSamplesAtOnce);
+    // Explanations are made on one thread, in the order of the samples.
+    const std::size_t count =
+        command_.explain > 0 ? kFewSamples : std::min(blocks * PredictionBatch::kLanes, kSamplesAtOnce);
     bad_ = bad;
     for (first_ = 0; first_ < data.size(); first_ += count)
       print_part(data.slice(first_, std::min(count, data.size() - first_)));
@@ -120,6 +124,7 @@ class Answers {
   static constexpr std::size_t kAtOnce = 128;  // labels whose scores are converted together
 
   void print_part(const Dataset& part) {
+    part_ = part;
     if (!command_.out.empty()) return keep_part(part);
     text_.clear();
     if (lines_.empty()) lines_.resize(1);
@@ -244,10 +249,12 @@ class Answers {
     std::string text = "{";
     if (users_ != nullptr) text += "\"user\":" + serve::json_string(users_->name(first_ + sample)) + ',';
     text += "\"predictions\":[";
+    if (command_.explain > 0) attribution_.begin(model_.network, part_, sample);
     for_each_label(sample, best, [&](std::uint32_t label, double score) {
       const auto name = names_.known() ? std::optional(names_[label]) : std::nullopt;
       if (text.back() != '[') text += ',';
       serve::append_prediction(text, label, name, score);
+      if (command_.explain > 0) serve::append_reasons(text, model_, attribution_.of(label), command_.explain);
       if (titles_)
         text.replace(text.size() - 1, 1, ",\"title\":" + serve::json_string((*titles_)[label]) + '}');
     });
@@ -261,9 +268,12 @@ class Answers {
     });
   }
 
+  const Model& model_;
   const LossKind loss_;
   const LabelNames names_;
   std::optional<ItemTitles> titles_;
+  mutable Attribution attribution_;  // with --explain
+  Dataset part_;                     // that is predicted
   const PredictCommand& command_;
   const std::optional<Thresholds> thresholds_;
   const int threads_;
@@ -297,10 +307,10 @@ void answer(const RowPart& part, bool skip_bad, Answers& answers, BadRows& bad) 
 std::string options_of(const PredictCommand& command) {
   const ModelUse& use = command.use;
   const auto choice = [](const auto& chosen) { return chosen ? static_cast<int>(*chosen) : -1; };
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}", command.data == "-", command.k.value_or(0),
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}", command.data == "-", command.k.value_or(0),
                      command.threshold.has_value(), command.threshold.value_or(0), command.scores,
                      command.out.empty(), choice(use.inference), choice(use.format), use.keep_known,
-                     command.skip_bad, command.json, use.rare.value_or(-1));
+                     command.skip_bad, command.json, use.rare.value_or(-1), command.explain);
 }
 
 // The log whose users are asked for: that of the command, or all of the model's.

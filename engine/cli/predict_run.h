@@ -24,9 +24,10 @@ struct PredictCommand {
   std::string out;                     // .npz file for the scores, in place of printing, or empty
   std::string text_out;                // file for what would be printed, or empty
   ModelUse use;
-  bool json = false;      // prints a JSON object per sample
-  bool tsv = false;       // prints a line per label: user, label, score; of interactions
-  bool of_users = false;  // requires a model of interactions; without data, of all users of its log
+  bool json = false;          // prints a JSON object per sample
+  std::uint32_t explain = 0;  // of JSON: so many features that speak for each label
+  bool tsv = false;           // prints a line per label: user, label, score; of interactions
+  bool of_users = false;      // requires a model of interactions; without data, of all users of its log
   bool skip_bad = false;
   bool strict = false;
   bool pin = false;

@@ -66,7 +66,8 @@ void add_recommend(CLI::App& app, Action& action) {
   sub->add_option_function<std::string>("--out", take_file, "Write to this file, and print nothing")
       ->check(known_ending())
       ->type_name("FILE.npz|.tsv|.jsonl");
-  sub->add_flag("--json", command->json, "Print a JSON object a user")->excludes("--out");
+  CLI::Option* json = sub->add_flag("--json", command->json, "Print a JSON object a user")->excludes("--out");
+  add_explain(*sub, command->explain)->needs(json);
   add_inference(*sub, command->use.inference);
   add_rare(*sub, command->use.rare);
   add_strict(*sub, command->strict);

@@ -102,7 +102,8 @@ class Answer {
       first = false;
       if (metrics_ != nullptr) model_.use(prediction.label);
       append_prediction(text_, prediction.label, name_of(prediction.label), score);
-      if (ask_.explain > 0) add_reasons(prediction.label);
+      if (ask_.explain > 0)
+        append_reasons(text_, model_.model(), attribution_.of(prediction.label), ask_.explain);
       if (text_.size() >= kPieceBytes) end_piece();
     }
     if (first && metrics_ != nullptr) metrics_->add_empty();
@@ -134,24 +135,6 @@ class Answer {
     whole_.add(text_);
     text_.clear();
   }
-  // Appends to the last written prediction.
-  void add_reasons(std::uint32_t label) {
-    text_.back() = ',';
-    text_ += "\"because\":[";
-    const Model& model = model_.model();
-    bool first = true;
-    for (const FeaturePart& at : largest(attribution_.of(label), ask_.explain)) {
-      text_ += first ? "" : ",";
-      first = false;
-      const std::uint64_t id = std::uint64_t{at.feature} + (model.config.data.one_based ? 1 : 0);
-      fmt::format_to(std::back_inserter(text_), "{{\"id\":{},", id);
-      if (model.text != nullptr)
-        text_ += "\"feature\":" + json_string(model.text->feature_name(at.feature)) + ",";
-      fmt::format_to(std::back_inserter(text_), "\"part\":{:.4g}}}", at.part);
-    }
-    text_ += "]}";
-  }
-
   std::optional<std::string_view> name_of(std::uint32_t label) const {
     if (!model_.names().known()) return std::nullopt;
     return model_.names()[label];
@@ -264,6 +247,23 @@ void append_prediction(std::string& text, std::uint32_t id, std::optional<std::s
   } else {
     text += "\"score\":null}";
   }
+}
+
+void append_reasons(std::string& text, const Model& model, std::span<const FeaturePart> parts,
+                    std::size_t most) {
+  text.back() = ',';
+  text += "\"because\":[";
+  bool first = true;
+  for (const FeaturePart& at : largest(parts, most)) {
+    text += first ? "" : ",";
+    first = false;
+    const std::uint64_t id = std::uint64_t{at.feature} + (model.config.data.one_based ? 1 : 0);
+    fmt::format_to(std::back_inserter(text), "{{\"id\":{},", id);
+    if (model.text != nullptr)
+      text += "\"feature\":" + json_string(model.text->feature_name(at.feature)) + ",";
+    fmt::format_to(std::back_inserter(text), "\"part\":{:.4g}}}", at.part);
+  }
+  text += "]}";
 }
 
 std::string error_json(std::string_view message) {

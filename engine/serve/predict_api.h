@@ -22,9 +22,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "engine/inference/attribution.h"
 #include "engine/serve/answer_metrics.h"
 #include "engine/serve/byte_budget.h"
 #include "engine/serve/reply_text.h"
@@ -58,6 +60,10 @@ std::string json_string(std::string_view text);
 // not finite becomes null.
 void append_prediction(std::string& text, std::uint32_t id, std::optional<std::string_view> name,
                        double score);
+// Adds "because" to the prediction that `text` ends with: the `most` features that raise it most, of `parts`
+// (attribution.h).
+void append_reasons(std::string& text, const Model& model, std::span<const FeaturePart> parts,
+                    std::size_t most);
 
 // {"error": "..."}
 std::string error_json(std::string_view message);

@@ -96,6 +96,10 @@ TEST_F(PredictApiTest, TellsWhatSpokeForALabel) {
   Client client = server.client();
   const Json plain = client.predict({{"text", "bread from the oven"}}).json();
   Json told = client.predict({{"text", "bread from the oven"}, {"explain", 3}}).json();
+  const std::string lines = run({"predict", "text/model.slide", "-", "--k", "2", "--json", "--explain", "3"},
+                                "bread from the oven\n")
+                                .out;
+  EXPECT_EQ(Json::parse(lines)["predictions"], told["predictions"]);
   const Json because = told["predictions"][0]["because"];
   EXPECT_EQ(told["predictions"][0]["label"], "cooking");
   ASSERT_FALSE(because.empty());
