@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <regex>
 #include <sstream>
 
@@ -35,9 +36,11 @@ class ExamplesTest : public CliTest {
     for (auto line = head; line != lines.end() && ++line != lines.end();) examples.push_back(line->substr(2));
     return examples;
   }
-  // Runs a line of a shell in which `slide` is the program.
+  // Runs a line of a shell in which `slide` is the program; no function, whose background process would be a
+  // shell.
   int run_line(const std::string& line) const {
-    const std::string program = "slide() { '" SLIDE_BINARY "' \"$@\"; }; export OMP_NUM_THREADS=2; ";
+    const std::string folder = std::filesystem::path(SLIDE_BINARY).parent_path().string();
+    const std::string program = "export PATH='" + folder + "':\"$PATH\" OMP_NUM_THREADS=2; ";
     const std::string command = "cd '" + slide_.folder().string() + "' && { " + line + "; }";
     write_file(slide_.path("line.sh"), program + command + "\n");
     return exit_code(std::system(
