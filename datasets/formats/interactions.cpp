@@ -225,8 +225,9 @@ class LogRows {
 
 // What is told of this log to who reads another part of it.
 KnownLog known_of(const InteractionLog& log) {
-  const PairColumns& columns = log.layouts().parts.front().columns;
-  return {log.form(), std::size_t{2} + (columns.weight ? 1 : 0) + (columns.time ? 1 : 0)};
+  const LogLayout& layout = log.layouts().parts.front();
+  const std::size_t more = (layout.columns.weight ? 1U : 0U) + (layout.columns.time ? 1U : 0U);
+  return {log.form(), 2 + more, layout.separator};
 }
 
 }  // namespace
@@ -323,7 +324,10 @@ std::shared_ptr<const TextModel> learn_items_of(std::span<const std::string> fil
 
 CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel& items,
                             const ReadOptions& options, CsrSink& sink, std::size_t chunk_bytes) {
-  InteractionLog log(sources, options, KnownLog{items.form(), options.log.like_fields}, chunk_bytes);
+  KnownLog known{items.form(), options.log.like_fields};
+  if (options.log.like_separator < kSeparators)
+    known.separator = Separator{static_cast<std::uint8_t>(options.log.like_separator)};
+  InteractionLog log(sources, options, known, chunk_bytes);
   LogRows rows(log, items, options);
   const int threads = static_cast<int>(std::min(static_cast<std::size_t>(resolve_threads(options.threads)),
                                                 std::max<std::size_t>(rows.runs(), 1)));

@@ -220,16 +220,31 @@ class Decision {
         origin());
   }
 
-  // The layout of samples to predict for: pairs where lines have two fields or as many as the known log.
+  // The layout of samples to predict for: pairs where lines have two fields; where they have more, as many as
+  // the known log and its separator, or a time last. Else lists of items: with blanks between items, whatever
+  // is between the columns of the log, the name of a user is followed by as many items as there are.
   LogLayout pairs_like_known() {
     const bool pairs_known = asked_.known->form == TextForm::kItemPairs;
-    const bool fits = used_ == 2 || used_ == asked_.known->fields;
+    if (used_ == 2 && facts_.all_have(asked_.separator, fields_))
+      return facts_.inner_blanks > 0 && !pairs_known ? lists() : pairs({}, {});
     const auto is_number = [&](std::size_t at) {
       return at >= used_ || holds(at) == Holds::kNumbers || holds(at) == Holds::kTimes;
     };
-    if (used_ == 2 && facts_.all_have(asked_.separator, fields_))
-      return facts_.inner_blanks > 0 && !pairs_known ? lists() : pairs({}, {});
-    if (pairs_known && fits && used_ > 2 && is_number(kThird) && is_number(kFourth)) return placed();
+    if (!pairs_known || used_ < 3 || used_ > asked_.known->fields || !is_number(kThird) ||
+        !is_number(kFourth))
+      return lists();
+    const bool same_separator = !asked_.known->separator || asked_.known->separator == asked_.separator;
+    const bool timed = holds(used_ - 1) == Holds::kTimes;
+    if (timed && (same_separator || used_ == asked_.known->fields)) return placed();
+    if (same_separator && used_ == 3 && asked_.known->fields == 3) return placed();
+    if (same_separator && used_ == 3 && asked_.separator != Separator::kBlanks)
+      return warned(
+          placed(),
+          "every line is read as a user, an item and a weight, as those of the training log without a "
+          "time; where it is a user and two items, put blanks between them");
+    if (same_separator && used_ == kMaxPairFields)
+      return warned(lists(),
+                    "every line is read as a user and three items, for the last column holds no times");
     return lists();
   }
 

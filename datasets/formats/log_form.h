@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "datasets/formats/log_columns.h"
 #include "datasets/rows/labelled_line.h"
@@ -48,7 +49,8 @@ struct LogTimes {
 // Layout of a log that another part of it has shown already.
 struct KnownLog {
   TextForm form = TextForm::kItemLists;
-  std::size_t fields = 0;  // kItemPairs: number of fields of a line; 0: unknown
+  std::size_t fields = 0;                // kItemPairs: number of fields of a line; 0: unknown
+  std::optional<Separator> separator{};  // between these; none: unknown
 };
 
 }  // namespace slide

@@ -107,7 +107,8 @@ std::optional<LogLayout> layout_of_names(const Names& names, const LogOptions& l
   return layout;
 }
 
-// A first line that names a user and no item, as of a list, or one that `columns` cannot mean.
+// A first line that names a user and no item, as of a list, or one that `columns` cannot mean. "user 66" is a
+// name.
 bool is_other_head(std::string_view line, const LogOptions& log) {
   std::string blanks(line);  // between the fields, whatever parts them
   std::ranges::replace_if(
@@ -116,12 +117,15 @@ bool is_other_head(std::string_view line, const LogOptions& log) {
   std::string first(take_field(rest));
   std::erase(first, '"');
   const bool has_digit = std::ranges::any_of(first, [](char c) { return c >= '0' && c <= '9'; });
-  const std::string_view second = take_field(rest);
+  std::string second(take_field(rest));
+  std::erase(second, '"');
+  const bool is_number =
+      std::ranges::all_of(second, [](char c) { return c >= '0' && c <= '9'; });  // or empty
   const bool names_user = first.starts_with("user") || first.starts_with("User") ||
                           first.starts_with("USER") ||
                           ((first.ends_with("id") || first.ends_with("Id") || first.ends_with("ID")) &&
                            find_role({first}, LogRole::kUser));
-  if (!has_digit && names_user && !second.empty()) return true;
+  if (!has_digit && names_user && !is_number) return true;
   if (!names_columns(log)) return false;
   for (const Separator separator : kStrictSeparators) {
     const Names names = names_in(line, separator);

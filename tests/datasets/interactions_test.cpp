@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "datasets/formats/detect.h"
@@ -109,6 +110,40 @@ TEST(InteractionForms, ListsAndPairsAreToldApart) {
   EXPECT_EQ(form_of("u 1 1\nv 2 2\n", KnownLog{TextForm::kItemPairs}), TextForm::kItemPairs);
   EXPECT_EQ(layout_of("userId,movieId\nu,a\n").head_bytes, 15U);
   EXPECT_EQ(layout_of("user1,a\nuser2,b\n").head_bytes, 0U);
+  EXPECT_EQ(layout_of("user items\nu a b\n").head_bytes, 11U);
+  EXPECT_EQ(layout_of("user 66\nuser 101\n").head_bytes, 0U);
+  EXPECT_EQ(layout_of("\"user 66\"\n\"user 101\"\n").head_bytes, 0U);
+}
+
+// Users to predict for, of a log of four columns with commas between them: a weight or a time is not read as
+// an item, nor an item as one of them, silently.
+TEST(InteractionForms, AskedUsersAreReadByTheColumnsOfTheLog) {
+  const auto asked = [](std::string_view text, std::size_t fields = 4,
+                        Separator separator = Separator::kComma) {
+    const TextSource source{text, "log"};
+    LogLayouts layouts = find_log_layouts(std::span(&source, 1), log_options(),
+                                          KnownLog{TextForm::kItemPairs, fields, separator});
+    const LogLayout& layout = layouts.parts.front();
+    return std::tuple(layout.form, layout.columns.weight.has_value(), layout.columns.time.has_value(),
+                      layouts.warnings.size());
+  };
+  const auto lists = [](std::size_t warnings) {
+    return std::tuple(TextForm::kItemLists, false, false, warnings);
+  };
+  const auto pairs = [](bool weight, bool time, std::size_t warnings) {
+    return std::tuple(TextForm::kItemPairs, weight, time, warnings);
+  };
+  EXPECT_EQ(asked("900,30,5\n"), pairs(true, false, 1));
+  EXPECT_EQ(asked("900,30,5,978300000\n"), pairs(true, true, 0));
+  EXPECT_EQ(asked("900,30,978300000\n"), pairs(false, true, 0));
+  EXPECT_EQ(asked("900,30,5,7\n"), lists(1));
+  EXPECT_EQ(asked("900 30 5\n"), lists(0));
+  EXPECT_EQ(asked("900 30 5 7\n"), lists(0));
+  EXPECT_EQ(asked("900,30\n"), pairs(false, false, 0));
+  EXPECT_EQ(asked("900,30,5\n", 3), pairs(true, false, 0));
+  EXPECT_EQ(asked("900 30 5\n", 3), lists(0));
+  EXPECT_EQ(asked("900 30 5\n", 3, Separator::kBlanks), pairs(true, false, 0));
+  EXPECT_EQ(asked("900 30 5 978300000\n", 4, Separator::kBlanks), pairs(true, true, 0));
 }
 
 TEST(InteractionForms, NumbersAreGuessedWhereNothingElseCanBeMeant) {
