@@ -220,6 +220,18 @@ class Decision {
         origin());
   }
 
+  static constexpr const char* kPartlyPairs =
+      "lines of different numbers of fields are read as a user and its items each; where some are 'user item "
+      "weight', write all in the form of the training log";
+
+  // Whether some lines, but not most, have as many fields as a user, an item and a weight, by the separator
+  // of the known log.
+  bool has_lines_with_weights() const {
+    const auto separator = asked_.known->separator;
+    return separator && *separator != Separator::kBlanks && *separator != asked_.separator &&
+           asked_.known->fields > 2 && facts_.of_fields[static_cast<std::size_t>(*separator)][3] > 0;
+  }
+
   // The layout of samples to predict for: pairs where lines have two fields; where they have more, as many as
   // the known log and its separator, or a time last. Else lists of items: with blanks between items, whatever
   // is between the columns of the log, the name of a user is followed by as many items as there are.
@@ -230,6 +242,7 @@ class Decision {
     const auto is_number = [&](std::size_t at) {
       return at >= used_ || holds(at) == Holds::kNumbers || holds(at) == Holds::kTimes;
     };
+    if (pairs_known && has_lines_with_weights()) return warned(lists(), kPartlyPairs);
     if (!pairs_known || used_ < 3 || used_ > asked_.known->fields || !is_number(kThird) ||
         !is_number(kFourth))
       return lists();

@@ -140,6 +140,8 @@ TEST(InteractionForms, AskedUsersAreReadByTheColumnsOfTheLog) {
   EXPECT_EQ(asked("900 30 5\n"), lists(0));
   EXPECT_EQ(asked("900 30 5 7\n"), lists(0));
   EXPECT_EQ(asked("900,30\n"), pairs(false, false, 0));
+  EXPECT_EQ(asked("66\n900,30,5\n"), lists(1));
+  EXPECT_EQ(asked("66\n900\n"), lists(0));
   EXPECT_EQ(asked("900,30,5\n", 3), pairs(true, false, 0));
   EXPECT_EQ(asked("900 30 5\n", 3), lists(0));
   EXPECT_EQ(asked("900 30 5\n", 3, Separator::kBlanks), pairs(true, false, 0));
