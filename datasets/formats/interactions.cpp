@@ -324,9 +324,7 @@ std::shared_ptr<const TextModel> learn_items_of(std::span<const std::string> fil
 
 CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel& items,
                             const ReadOptions& options, CsrSink& sink, std::size_t chunk_bytes) {
-  KnownLog known{items.form(), options.log.like_fields};
-  if (options.log.like_separator < kSeparators)
-    known.separator = Separator{static_cast<std::uint8_t>(options.log.like_separator)};
+  const KnownLog known{items.form(), options.log.like_fields, options.log.like_separator};
   InteractionLog log(sources, options, known, chunk_bytes);
   LogRows rows(log, items, options);
   const int threads = static_cast<int>(std::min(static_cast<std::size_t>(resolve_threads(options.threads)),

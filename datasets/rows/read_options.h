@@ -13,6 +13,7 @@ class LogUsers;
 class TextModel;
 class UnknownLabels;
 struct ReadReport;
+enum class Separator : std::uint8_t;  // log_fields.h
 
 enum class DataFormat { kAuto, kXmc, kLibsvm, kIdx, kText, kNpz, kJsonl, kCsv, kTsv, kInteractions };
 
@@ -57,8 +58,7 @@ struct LogOptions {
   bool in_order = false;        // the later in the file is the newer, whatever the times
   bool rows_by_name = false;    // rows in the order of the users' names, else of their first lines
   std::size_t like_fields = 0;  // to predict for: pairs have so many fields, or two; 0: any number
-  // Of these the separator, as a number (log_fields.h); SIZE_MAX: any.
-  std::size_t like_separator = SIZE_MAX;
+  std::optional<Separator> like_separator{};  // and this one between them; none: any
   bool operator==(const LogOptions&) const = default;
 };
 

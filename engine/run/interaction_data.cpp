@@ -92,8 +92,7 @@ void hold_out(const DataConfig& config, const Users& train, RunData& run) {
 
 bool is_own_log(const std::string& path, const DataConfig& config) {
   std::error_code ignored;
-  return config.kind == DataKind::kInteractions &&
-         (config.test_newest.wanted() || !config.test_after.empty()) &&
+  return config.kind == DataKind::kInteractions && log_options(config).hold_out.wanted() &&
          std::filesystem::equivalent(path, config.train, ignored);
 }
 
@@ -161,7 +160,7 @@ void read_asked_users(const ReadAsked& read, const std::string& known, const Rea
   const std::optional<KnownUsers> before =
       known.empty() ? std::nullopt : std::optional<KnownUsers>(std::in_place, known, plain);
   plain.log.like_fields = before ? before->fields() : 0;
-  plain.log.like_separator = before ? before->separator() : SIZE_MAX;
+  plain.log.like_separator = before ? before->separator() : std::nullopt;
   plain.users = &asked.users;
   plain.report = &asked.report;
   const Dataset given = read(plain);

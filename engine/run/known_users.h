@@ -35,11 +35,7 @@ class KnownUsers {
   void add_items_of(std::string_view user, Items& items) const;
   // Fields of the log's pairs that are read; 0 of no log.
   std::size_t fields() const { return size() == 0 ? 0 : users_.log().fields; }
-  // What is between them, as LogOptions::like_separator.
-  std::size_t separator() const {
-    const auto separator = users_.log().separator;
-    return size() == 0 || !separator ? SIZE_MAX : static_cast<std::size_t>(*separator);
-  }
+  std::optional<Separator> separator() const { return users_.log().separator; }  // between them
 
  private:
   LogUsers users_;

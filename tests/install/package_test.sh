@@ -10,7 +10,7 @@
 #          another one. SLIDE_RELEASE names the release of these systems, this machine's unless told
 # Exit status 77 where this is not root, or there is no debootstrap or no mirror.
 set -euo pipefail
-kind=${1:?usage: package_test.sh deb|tar|wheel BUILD_FOLDER WORK_FOLDER}
+kind=${1:?usage: package_test.sh deb|tar|wheel|all BUILD_FOLDER WORK_FOLDER}
 build=$(realpath "${2:?}")
 sources=$(realpath "$(dirname "$0")/../..")
 mkdir -p "${3:?}"
