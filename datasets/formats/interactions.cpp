@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "datasets/formats/asked_names.h"
 #include "datasets/formats/interaction_log.h"
 #include "datasets/rows/file_bytes.h"
 #include "datasets/rows/read_report.h"
@@ -325,7 +327,12 @@ std::shared_ptr<const TextModel> learn_items_of(std::span<const std::string> fil
 CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel& items,
                             const ReadOptions& options, CsrSink& sink, std::size_t chunk_bytes) {
   const KnownLog known{items.form(), options.log.like_fields, options.log.like_separator};
-  InteractionLog log(sources, options, known, chunk_bytes);
+  std::optional<AskedSources> asked;
+  if (const LogUsers* users = options.log.like_users; users != nullptr && known.separator) {
+    const auto has_user = [&](std::string_view user) { return users->row_of(user).has_value(); };
+    asked.emplace(sources, *known.separator, has_user, items);
+  }
+  InteractionLog log(asked ? asked->sources() : sources, options, known, chunk_bytes);
   LogRows rows(log, items, options);
   const int threads = static_cast<int>(std::min(static_cast<std::size_t>(resolve_threads(options.threads)),
                                                 std::max<std::size_t>(rows.runs(), 1)));

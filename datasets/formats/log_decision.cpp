@@ -97,9 +97,20 @@ class Decision {
                                });
   }
 
+  // Whether the known log has a separator that separates no fields of other lists, some lines have it, and no
+  // line has another one before it.
+  bool has_known_separator() const {
+    if (!asked_.known || !asked_.known->separator) return false;
+    const Separator separator = *asked_.known->separator;
+    const bool parts = separator != Separator::kBlanks && separator != Separator::kTab &&
+                       separator != Separator::kComma && facts_.with(separator) > 0;
+    const auto first = [&](Separator of) { return facts_.first[static_cast<std::size_t>(of)]; };
+    return parts && first(Separator::kBlanks) + first(Separator::kTab) + first(Separator::kComma) == 0;
+  }
+
   LogLayout lists() const {
     LogLayout layout;
-    layout.separator = separator_of_lists(facts_);
+    layout.separator = has_known_separator() ? *asked_.known->separator : separator_of_lists(facts_);
     return layout;
   }
 
@@ -224,12 +235,14 @@ class Decision {
       "lines of different numbers of fields are read as a user and its items each; where some are 'user item "
       "weight', write all in the form of the training log";
 
-  // Whether some lines, but not most, have as many fields as a user, an item and a weight, by the separator
-  // of the known log.
+  // Whether some lines, but not most, have as many fields as a user, an item and a weight, or a time besides,
+  // by the separator of the known log.
   bool has_lines_with_weights() const {
     const auto separator = asked_.known->separator;
-    return separator && *separator != Separator::kBlanks && *separator != asked_.separator &&
-           asked_.known->fields > 2 && facts_.of_fields[static_cast<std::size_t>(*separator)][3] > 0;
+    if (!separator || *separator == Separator::kBlanks || asked_.known->fields < 3) return false;
+    if (*separator == asked_.separator && used_ > 2) return false;
+    const auto& lines = facts_.of_fields[static_cast<std::size_t>(*separator)];
+    return lines[3] > 0 || (asked_.known->fields > 3 && lines[4] > 0);
   }
 
   // The layout of samples to predict for: pairs where lines have two fields; where they have more, as many as

@@ -59,6 +59,7 @@ struct LogOptions {
   bool rows_by_name = false;    // rows in the order of the users' names, else of their first lines
   std::size_t like_fields = 0;  // to predict for: pairs have so many fields, or two; 0: any number
   std::optional<Separator> like_separator{};  // and this one between them; none: any
+  const LogUsers* like_users = nullptr;       // and these users, whose names may hold blanks
   bool operator==(const LogOptions&) const = default;
 };
 

@@ -39,7 +39,8 @@ void add_recommend(CLI::App& app, Action& action) {
       "For models of interactions. Users are looked up in the log that the model was trained on, or that of\n"
       "--known; what they have is left out. A line an item, best first: user, item, score, with TABs\n"
       "between. FILE of --users has a user a line; items behind the name count as had, so that new users\n"
-      "are answered by their items. --out FILE.npz is a matrix of SciPy with the names of its rows.");
+      "are answered by their items. A name with blanks that the log does not have goes into quotes. --out\n"
+      "FILE.npz is a matrix of SciPy with the names of its rows.");
   const auto command = std::make_shared<PredictCommand>();
   command->of_users = true;
   command->k = kItems;

@@ -161,6 +161,7 @@ void read_asked_users(const ReadAsked& read, const std::string& known, const Rea
       known.empty() ? std::nullopt : std::optional<KnownUsers>(std::in_place, known, plain);
   plain.log.like_fields = before ? before->fields() : 0;
   plain.log.like_separator = before ? before->separator() : std::nullopt;
+  plain.log.like_users = before ? &before->users() : nullptr;
   plain.users = &asked.users;
   plain.report = &asked.report;
   const Dataset given = read(plain);

@@ -30,6 +30,7 @@ class KnownUsers {
   KnownUsers(const std::string& path, ReadOptions options);
 
   std::size_t size() const { return users_.size(); }
+  const LogUsers& users() const { return users_; }
   bool has(std::string_view user) const { return users_.row_of(user).has_value(); }
   // Appends what the user has; nothing for others.
   void add_items_of(std::string_view user, Items& items) const;

@@ -82,6 +82,41 @@ TEST_F(RecommendTest, SomeUsersNewUsersAndWhatTheyHave) {
   EXPECT_EQ(cold.at("new").front().first, "i2-4");
 }
 
+// In logs whose columns have something else than blanks between them, names with blanks need no quotes.
+TEST_F(RecommendTest, UsersOfTheLogMayHaveBlanksInTheirNames) {
+  for (const std::string separator : {",", "\t", "::"}) {
+    std::string log;
+    for (int user = 0; user < 60; ++user) {
+      for (int item = 0; item < 5; ++item) {
+        if (item != user / 6 % 5)
+          log += fmt::format("\"Ann {}\"{}\"tea {}-{}\"\n", user, separator, user % 6, item);
+      }
+    }
+    write_file(slide_.path("blanks.csv"), log);
+    ASSERT_EQ(slide_
+                  .run({"train", "blanks.csv", "--set", "data.kind=interactions", "train.epochs=20", "--out",
+                        "blanks", "--quiet", "--force"})
+                  .code,
+              0);
+    const auto answers = [&](const std::string& asked) {
+      return by_first(out({"recommend", "blanks", "--users", "-", "--k", "1"}, asked));
+    };
+    const auto some = answers("Ann 7\nAnn 3\n");
+    EXPECT_EQ(some, answers("\"Ann 7\"\n\"Ann 3\"\n")) << separator;
+    ASSERT_EQ(some.size(), 2U) << separator;
+    EXPECT_EQ(some.at("Ann 7").front().first, "tea 1-1") << "what the group has and the user lacks";
+    const auto few = answers(fmt::format("Ann 7\nAnn 12{}tea 3-0\n", separator));
+    EXPECT_EQ(few.at("Ann 7"), some.at("Ann 7"));
+    EXPECT_EQ(few.at("Ann 12").front().first, "tea 0-2");
+    // Users that the log does not have are lists, as before.
+    const Outcome other = slide_.run({"recommend", "blanks", "--users", "-", "--k", "1"}, "Bob Lee\n");
+    EXPECT_TRUE(other.out.starts_with("Bob\t")) << other.out;
+    EXPECT_NE(other.err.find("1 of 1 users have no item that the model knows"), std::string::npos);
+    EXPECT_EQ(answers("new \"tea 2-0\" \"tea 2-1\" \"tea 2-2\" \"tea 2-3\"\n").at("new").front().first,
+              "tea 2-4");
+  }
+}
+
 TEST_F(RecommendTest, WritesTablesObjectsAndMatrices) {
   train_shop();
   const std::string text = out({"recommend", "shop", "--k", "2"});

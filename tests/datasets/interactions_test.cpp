@@ -142,10 +142,34 @@ TEST(InteractionForms, AskedUsersAreReadByTheColumnsOfTheLog) {
   EXPECT_EQ(asked("900,30\n"), pairs(false, false, 0));
   EXPECT_EQ(asked("66\n900,30,5\n"), lists(1));
   EXPECT_EQ(asked("66\n900\n"), lists(0));
+  EXPECT_EQ(asked("66\n900,30,5,7\n"), lists(1));
+  std::string most = "901,30,5\n";
+  for (int user = 0; user < 12; ++user) most += std::to_string(user) + ",30\n";
+  EXPECT_EQ(asked(most), lists(1)) << "few lines have a weight";
   EXPECT_EQ(asked("900,30,5\n", 3), pairs(true, false, 0));
   EXPECT_EQ(asked("900 30 5\n", 3), lists(0));
   EXPECT_EQ(asked("900 30 5\n", 3, Separator::kBlanks), pairs(true, false, 0));
   EXPECT_EQ(asked("900 30 5 978300000\n", 4, Separator::kBlanks), pairs(true, true, 0));
+}
+
+// Separators that are none of other lists are those of the log where some line has them.
+TEST(InteractionForms, AskedListsAreCutByTheSeparatorOfTheLog) {
+  const auto cut_by = [](std::string_view text, Separator separator) {
+    const TextSource source{text, "log"};
+    return find_log_layouts(std::span(&source, 1), log_options(),
+                            KnownLog{TextForm::kItemPairs, 4, separator})
+        .parts.front()
+        .separator;
+  };
+  for (const auto& [part, separator] :
+       {std::pair("::", Separator::kColons), {";", Separator::kSemicolon}, {"|", Separator::kBar}}) {
+    const std::string user = std::string("900") + part + "30";
+    EXPECT_EQ(cut_by("66\n" + user + "\n", separator), separator);
+    EXPECT_EQ(cut_by("66\n" + user + part + "5\n", separator), separator);
+    EXPECT_EQ(cut_by("\"Ann Lee\"\n" + user + "\n", separator), separator);
+    EXPECT_EQ(cut_by("66\n900 30 5\n", separator), Separator::kBlanks);
+    EXPECT_EQ(cut_by("66 30 40\n" + user + "\n", separator), Separator::kBlanks);
+  }
 }
 
 TEST(InteractionForms, NumbersAreGuessedWhereNothingElseCanBeMeant) {

@@ -1,0 +1,61 @@
+#include "datasets/formats/asked_names.h"
+
+#include <string_view>
+#include <utility>
+
+#include "datasets/rows/line_chunks.h"
+
+namespace slide {
+
+namespace {
+
+class Quoting {
+ public:
+  Quoting(Separator separator, const AskedSources::HasUser& has_user, const TextModel& items)
+      : separator_(separator), has_user_(has_user), items_(items) {}
+
+  // Returns `text` with quotes, or nothing where it stays as it is.
+  std::string quoted(std::string_view text) {
+    std::string result;
+    const char* copied = text.data();
+    for (std::string_view rest = text; !rest.empty();) {
+      const std::string_view line = take_line(rest);
+      if (line.find(' ') == std::string_view::npos || line.find('"') != std::string_view::npos) continue;
+      cut_fields(line, separator_, fields_, unquoted_);
+      for (std::size_t at = 0; at < fields_.size(); ++at) {
+        const std::string_view field = fields_[at];
+        if (field.find(' ') == std::string_view::npos || !is_known(field, at == 0)) continue;
+        result.append(copied, field.data()).append(1, '"').append(field).append(1, '"');
+        copied = field.data() + field.size();
+      }
+    }
+    if (!result.empty()) result.append(copied, text.data() + text.size());
+    return result;
+  }
+
+ private:
+  bool is_known(std::string_view name, bool of_user) const {
+    return of_user ? has_user_(name) : items_.label_id(name).has_value();
+  }
+
+  Separator separator_;
+  const AskedSources::HasUser& has_user_;
+  const TextModel& items_;
+  std::vector<std::string_view> fields_;
+  UnquotedNames unquoted_;
+};
+
+}  // namespace
+
+AskedSources::AskedSources(std::span<const TextSource> sources, Separator separator, const HasUser& has_user,
+                           const TextModel& items)
+    : sources_(sources.begin(), sources.end()) {
+  if (separator == Separator::kBlanks) return;
+  Quoting quoting(separator, has_user, items);
+  for (TextSource& source : sources_) {
+    std::string text = quoting.quoted(source.text);
+    if (!text.empty()) source = {texts_.emplace_back(std::move(text)), source.origin, nullptr};
+  }
+}
+
+}  // namespace slide
