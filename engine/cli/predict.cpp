@@ -31,9 +31,10 @@ void add_predict(CLI::App& app, Action& action) {
       "it comes with, if the model has neighbours; as a logit, its log-odds, or the logit of the softmax,\n"
       "with neighbours its logarithm. DATA holds lines of text for a model trained on text, else\n"
       "'label,label id:value ...' where the labels may be left out (start the line with a blank), or XMC\n"
-      "text with its header. A line of a pipe is answered as soon as it is read. With --skip-bad, a row\n"
-      "with a fault is answered by an empty line. Of interactions, DATA is a log of users; each line begins\n"
-      "with the user and a TAB, in the order in which users first occur in DATA.");
+      "text with its header, or a matrix without labels, X.npz or X.npy. A line of a pipe is answered as\n"
+      "soon as it is read. With --skip-bad, a row with a fault is answered by an empty line. Of\n"
+      "interactions, DATA is a log of users; each line begins with the user and a TAB, in the order in\n"
+      "which users first occur in DATA.");
   const auto command = std::make_shared<PredictCommand>();
   sub->add_option("MODEL", command->model, "Folder of a run, or a model file")->required();
   sub->add_option("DATA", command->data, "Data file, or a pattern of several, or - for standard input")

@@ -57,6 +57,11 @@ bool is_dense_file(const std::string& path) {
   return dense && dense->beside.empty();
 }
 
+// Whether the samples beside dense features are one file of sparse ones, as X.npy+X.npz.
+bool is_array_beside(const DensePaths& paths) {
+  return paths.samples && !is_file_list(paths.beside) && detect_file(paths.beside) == DataFormat::kNpz;
+}
+
 bool is_binary(std::string_view bytes) {
   return is_packed(bytes) || is_idx_images(bytes) || is_npz(bytes);
 }
@@ -77,11 +82,14 @@ void SampleInput::for_each_part(const Take& take) const {
     return take_files(parts, take);
   if (origin_ == path_ && is_dense_file(path_))
     return take({read_dense_features(path_, model_read_options(model_, use_.threads)), {}, {}});
-  if (is_array_file()) {
+  if (const std::optional<DensePaths> dense = dense_paths(path_); dense && is_array_beside(*dense))
+    return take_array_with_dense(*dense, take);
+  if (is_file_list(path_)) {
     TestData data = read_test_data(path_, model_, use_.threads);
     return take({std::move(data.rows), {}, {}, data.report.unknown_features});
   }
   const FileBytes bytes(path_);
+  if (const std::optional<DataFormat> format = array_format()) return take_array(bytes.text(), *format, take);
   if (bytes.text().empty() && origin_ == path_ && model_.text == nullptr)
     fail_input("{}:1:1: the file is empty; check the path of the data", path_);
   take_bytes(bytes.text(), take);
@@ -125,14 +133,7 @@ void SampleInput::take_pieces(const Take& take) const {
 void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
   if (bytes.empty()) return;
   const DataFormat format = format_of(bytes);
-  if (format == DataFormat::kIdx || format == DataFormat::kNpz) {
-    ReadOptions options = model_read_options(model_, use_.threads);
-    options.format = format;
-    ReadReport report;
-    options.report = &report;
-    Dataset rows = parse_features(bytes, origin_, options);
-    return take({std::move(rows), {}, {}, report.unknown_features});
-  }
+  if (format == DataFormat::kIdx || format == DataFormat::kNpz) return take_array(bytes, format, take);
   if (format == DataFormat::kInteractions)
     return take_users([&](const ReadOptions& options) { return parse_dataset(bytes, origin_, options); },
                       take);
@@ -144,6 +145,31 @@ void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
       take(stream.read(lines));
   }
   take_rest(stream, take);
+}
+
+// Features alone; labels beside them are not read.
+void SampleInput::take_array(std::string_view bytes, DataFormat format, const Take& take) const {
+  ReadOptions options = model_read_options(model_, use_.threads);
+  require_no_dense(origin_, options);
+  options.format = format;
+  ReadReport report;
+  options.report = &report;
+  Dataset rows = parse_features(bytes, origin_, options);
+  take({std::move(rows), {}, {}, report.unknown_features});
+}
+
+void SampleInput::take_array_with_dense(const DensePaths& paths, const Take& take) const {
+  ReadOptions options = model_read_options(model_, use_.threads);
+  ReadReport report;
+  options.report = &report;
+  const auto read = [](const std::string& file, const ReadOptions& reading) {
+    ReadOptions of_npz = reading;
+    of_npz.format = DataFormat::kNpz;
+    const FileBytes bytes(file);
+    return parse_features(bytes.text(), file, of_npz);
+  };
+  Dataset rows = read_dense_data(paths, options, read);
+  take({std::move(rows), {}, {}, report.unknown_features});
 }
 
 // The log that users are looked up in; empty where it is the input itself, or not there.
@@ -173,12 +199,11 @@ void SampleInput::take_users(const ReadAsked& read, const Take& take) const {
   take(part);
 }
 
-// Whether the path names arrays, IDX or npz, which are not read by lines.
-bool SampleInput::is_array_file() const {
-  if (origin_ != path_) return false;
-  if (is_file_list(path_)) return true;
+// The format of a file of arrays, IDX or npz, which are not read by lines; nothing for other files.
+std::optional<DataFormat> SampleInput::array_format() const {
+  if (origin_ != path_) return std::nullopt;
   const std::optional<DataFormat> format = use_.format ? use_.format : detect_file(path_);
-  return format == DataFormat::kIdx || format == DataFormat::kNpz;
+  return format == DataFormat::kIdx || format == DataFormat::kNpz ? format : std::nullopt;
 }
 
 // Whether more bytes could not change the result of format_of().

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/formats/dense_data.h"
 #include "datasets/row_stream.h"
 #include "engine/cluster/cluster.h"
 #include "engine/model/model_file.h"
@@ -36,9 +37,11 @@ class SampleInput {
   void take_pieces(const Take& take) const;
   void take_files(const std::vector<std::string>& files, const Take& take) const;
   void take_bytes(std::string_view bytes, const Take& take) const;
+  void take_array(std::string_view bytes, DataFormat format, const Take& take) const;
+  void take_array_with_dense(const DensePaths& paths, const Take& take) const;
   void take_users(const ReadAsked& read, const Take& take) const;
   std::string known_log() const;
-  bool is_array_file() const;
+  std::optional<DataFormat> array_format() const;
   bool shows_format(std::string_view head) const;
   DataFormat format_of(std::string_view head) const;
   std::optional<DataFormat> table_format_of(std::string_view head) const;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "tests/cli/program.h"
 
@@ -75,6 +76,30 @@ TEST_F(ConvertTest, FeaturesThroughAllFormats) {
   write_file(slide_.path("one.svm"), "0 1:1\n1 2:1\n");
   convert({"one.svm", "one.xmc", "--one-based"});
   EXPECT_EQ(file("one.xmc"), "2 2 2\n0 0:1\n1 1:1\n");
+}
+
+// Features alone, under any name, and with labels of other samples beside them.
+TEST_F(ConvertTest, MatricesArePredictedWithoutLabels) {
+  write_file(slide_.path("c.toml"),
+             "[train]\nbatch_size = 16\nblock_size = 16\n[[layer]]\nsize = 4\n[[layer]]\nkind = \"dense\"\n");
+  convert({"d.txt", "X.d.npz"});
+  ASSERT_EQ(slide_.run({"train", "c.toml", "--set", "data.train=X.d.npz", "--out", "out"}).code, 0);
+  const Outcome wanted = slide_.run({"predict", "out", "X.d.npz,Y.d.npz"});
+  ASSERT_EQ(wanted.code, 0) << wanted.err;
+  EXPECT_EQ(std::count(wanted.out.begin(), wanted.out.end(), '\n'), 3);
+  std::filesystem::copy(slide_.path("X.d.npz"), slide_.path("X.alone.npz"));
+  std::filesystem::copy(slide_.path("X.d.npz"), slide_.path("features.npz"));
+  std::filesystem::copy(slide_.path("X.d.npz"), slide_.path("X.other.npz"));
+  write_file(slide_.path("one.txt"), "1 5 4\n0 0:1\n");
+  convert({"one.txt", "X.one.npz"});
+  std::filesystem::copy(slide_.path("Y.one.npz"), slide_.path("Y.other.npz"));
+  for (const char* name : {"X.d.npz", "X.alone.npz", "features.npz", "X.other.npz"}) {
+    const Outcome found = slide_.run({"predict", "out", name});
+    EXPECT_EQ(found.code, 0) << found.err;
+    EXPECT_EQ(found.out, wanted.out) << name;
+    EXPECT_EQ(slide_.run({"vectors", "out", name}).code, 0) << name;
+  }
+  expect_bad(2, "no such file", {"X.alone.npz", "again.xmc"});
 }
 
 TEST_F(ConvertTest, SamplesWithoutAnythingStay) {

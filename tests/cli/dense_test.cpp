@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -131,7 +132,16 @@ TEST_F(DenseTest, TakesSparseFeaturesToo) {
   const std::string train = "X.trn.npy+S.trn.txt", test = "X.tst.npy+S.tst.txt";
   ASSERT_EQ(train_on("small.toml", train, "out", {"--set", "layer.-1.wide=true"}).code, 0);
   EXPECT_GT(precision("out", test), 0.95);
-  EXPECT_EQ(slide_.run({"predict", "out", test, "--k", "1"}).code, 0);
+  const Outcome predicted = slide_.run({"predict", "out", test, "--k", "1"});
+  EXPECT_EQ(predicted.code, 0) << predicted.err;
+  // A matrix of these needs no labels, and is not enough alone.
+  ASSERT_EQ(slide_.run({"convert", "S.tst.txt", "X.s.npz"}).code, 0);
+  std::filesystem::remove(slide_.path("Y.s.npz"));
+  const Outcome found = slide_.run({"predict", "out", "X.tst.npy+X.s.npz", "--k", "1"});
+  EXPECT_EQ(found.code, 0) << found.err;
+  EXPECT_EQ(found.out, predicted.out);
+  expect_refused(slide_.run({"predict", "out", "X.s.npz"}),
+                 "X.s.npz: it has no dense features, but 20 columns");
   expect_refused(slide_.run({"test", "out", "S.tst.txt"}),
                  "S.tst.txt: it has no dense features, but 20 columns");
   expect_refused(train_on("one.toml", train, "two"), "needs a first layer that is hidden and dense");
