@@ -94,8 +94,8 @@ void append_json(const std::string& item, const std::vector<Related>& found, con
   nlohmann::ordered_json similar = nlohmann::ordered_json::array();
   for (const Related& other : found) {
     nlohmann::ordered_json one = {{"id", other.id}};
-    if (names.named()) one["name"] = names.name_of(other.id);
-    one["cosine"] = other.score;
+    if (names.named()) one["label"] = one["name"] = names.name_of(other.id);
+    one["score"] = one["cosine"] = other.score;  // the names that slide predict and POST /similar have, too
     if (titles != nullptr) one["title"] = (*titles)[other.id];
     similar.push_back(std::move(one));
   }
@@ -145,7 +145,9 @@ void add_similar(CLI::App& app, Action& action) {
       "By the cosine of their vectors, as slide vectors writes them. A line each: item, similar item, "
       "cosine,\n"
       "with TABs between, best first. Items are labels; --of features compares what samples are made of:\n"
-      "words, and of interactions items as input.");
+      "words, and of interactions items as input. --json: "
+      "{\"item\":...,\"similar\":[{\"id\":...,\"label\":...,\n"
+      "\"score\":...}]}, as POST /similar of slide serve; 'name' and 'cosine' are the same again.");
   const auto command = std::make_shared<SimilarCommand>();
   sub->add_option("MODEL", command->model, "Folder of a run, or a model file")->required();
   sub->add_option("ITEM", command->items,

@@ -1,5 +1,6 @@
 #include "engine/serve/similar_api.h"
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -85,6 +86,13 @@ SimilarAsk parse_similar(const RequestJson& request, const ServedModel& model) {
   return ask;
 }
 
+// Adds the same under the names that only `slide similar --json` had before.
+void add_names_of_command(std::string& text, const std::string& name, bool named, double cosine) {
+  text.back() = ',';
+  if (named) text += "\"name\":" + json_string(name) + ",";
+  text += std::isfinite(cosine) ? fmt::format("\"cosine\":{:.6g}}}", cosine) : "\"cosine\":null}";
+}
+
 std::string list_of(const std::vector<Related>& similar, const SimilarNames& names) {
   std::string text = "\"similar\":[";
   for (const Related& one : similar) {
@@ -92,6 +100,7 @@ std::string list_of(const std::vector<Related>& similar, const SimilarNames& nam
     const std::string name = names.named() ? names.name_of(one.id) : "";
     append_prediction(text, one.id, names.named() ? std::optional<std::string_view>(name) : std::nullopt,
                       one.score);
+    add_names_of_command(text, name, names.named(), one.score);
   }
   return text + "]";
 }
@@ -106,7 +115,8 @@ PredictAnswer answer_similar(std::string_view body, const ServedModel& model, He
   std::string text = fmt::format("{{\"model\":\"{}\",", model.fingerprint());
   if (ask.several) text += "\"results\":[";
   for (std::size_t i = 0; i < found.size(); ++i) {
-    if (ask.several) text += fmt::format("{}{{\"item\":{},", i == 0 ? "" : ",", json_string(ask.items[i]));
+    if (ask.several) text += i == 0 ? "{" : ",{";
+    text += fmt::format("\"item\":{},", json_string(ask.items[i]));
     text += list_of(found[i], ask.among->names);
     if (ask.several) text += "}";
   }

@@ -247,6 +247,8 @@ TEST_F(RecommendTest, SimilarItemsAreThoseOfInspect) {
   const Json line = Json::parse(out({"similar", "shop", "i0-0", "--k", "1", "--json"}));
   EXPECT_EQ(line["item"], "i0-0");
   EXPECT_TRUE(line["similar"][0].contains("name"));
+  EXPECT_EQ(line["similar"][0]["label"], line["similar"][0]["name"]);
+  EXPECT_EQ(line["similar"][0]["score"], line["similar"][0]["cosine"]);
   EXPECT_EQ(by_first(out({"similar", "shop", "i1-1", "--of", "features"})).size(), 1U);
   EXPECT_EQ(out({"similar", "shop", "--all", "--k", "2", "--out", "all.tsv"}), "");
   EXPECT_EQ(file("all.tsv"), out({"similar", "shop", "--all", "--k", "2", "--exact"}));

@@ -1,4 +1,7 @@
 // Users of a model of interactions by name: over HTTP they are answered as by `slide predict`.
+#include <set>
+#include <string>
+
 #include "tests/serve/serve_fixture.h"
 
 namespace slide::test {
@@ -96,6 +99,12 @@ TEST_F(ServeUsersTest, AreRefusedWhereTheyMeanNothing) {
   EXPECT_EQ(server.stop(), 0) << server.errors();
 }
 
+std::set<std::string> keys_of(const Json& object) {
+  std::set<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.insert(key);
+  return keys;
+}
+
 // The results of POST /similar are the lines that `slide similar --json` prints.
 void expect_similar(const Json& answered, const std::string& printed) {
   std::istringstream lines(printed);
@@ -108,6 +117,10 @@ void expect_similar(const Json& answered, const std::string& printed) {
     for (std::size_t i = 0; i < wanted["similar"].size(); ++i) {
       EXPECT_EQ(result["similar"][i]["label"], wanted["similar"][i]["name"]);
       EXPECT_NEAR(result["similar"][i]["score"], wanted["similar"][i]["cosine"], 1e-5);
+      EXPECT_EQ(keys_of(result["similar"][i]), keys_of(wanted["similar"][i]));
+      for (const char* key : {"id", "name", "label"})
+        EXPECT_EQ(result["similar"][i][key], wanted["similar"][i][key]);
+      EXPECT_EQ(result["similar"][i]["cosine"], result["similar"][i]["score"]);
     }
   }
 }
@@ -138,7 +151,9 @@ TEST_F(ServeUsersTest, SimilarItemsAreThoseOfSimilar) {
   const Answer answer = client.ask("POST", "/similar", R"({"items": ["tea", "jam, hot"], "k": 2})");
   ASSERT_EQ(answer.code, 200u) << answer.body;
   expect_similar(answer.json(), run({"similar", "items", "tea", "jam, hot", "--k", "2", "--json"}).out);
-  EXPECT_EQ(client.ask("POST", "/similar", R"({"item": "tea"})").json()["similar"].size(), 3u);
+  const Json one = client.ask("POST", "/similar", R"({"item": "tea"})").json();
+  EXPECT_EQ(one["similar"].size(), 3u);
+  EXPECT_EQ(one["item"], "tea");
   EXPECT_EQ(client.ask("GET", "/similar").code, 405u);
   for (const char* body :
        {"[]", "{}", R"({"item": "cake"})", R"({"item": 1})", R"({"item": "tea", "k": 0})",
