@@ -327,7 +327,9 @@ void inspect_config(const InspectCommand& command) {
     plan = plan_memory(config, sizes->features + sizes->crosses, sizes->labels, sizes->bounds, threads);
   if (sizes && sizes->data) Warnings(command.strict).add(sizes->data->warnings);
   if (command.json) return print_text(text_of(json_of_config(command.source, config, sizes, plan)));
-  print("configuration      {}\n", config_name(command.source));
+  const std::string name = config_name(command.source);
+  const bool of_data = sizes && sizes->data && !command.source.name.empty() && !is_config(command.source);
+  if (!of_data) print("configuration      {}\n", name);
   if (!plan) {
     print_unsized(config);
   } else {
@@ -339,6 +341,7 @@ void inspect_config(const InspectCommand& command) {
     if (sizes->crosses > 0)
       print("pairs of features  {}{} as further features\n", sizes->guessed ? "up to " : "",
             grouped(sizes->crosses));
+    if (of_data) return print_short_plan(name, *plan);
     print_layers(config, *plan);
     print_memory(config, *plan, threads, sizes->guessed);
   }

@@ -1,10 +1,14 @@
 #include "engine/cli/inspect_data.h"
 
-#include <algorithm>
-#include <string>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
@@ -15,27 +19,77 @@
 
 namespace slide::cli {
 
+namespace {
+
+constexpr std::size_t kWidth = 57;  // of what stands behind the subject of a line, which has 79 characters
+
+// The first characters of a text, as many as fit a line.
+std::string_view clipped(std::string_view text) {
+  std::size_t characters = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool begins = (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
+    if (begins && ++characters > kWidth) return text.substr(0, at);
+  }
+  return text;
+}
+
+// As many of the parts as fit a line, with commas between them.
+std::string some_of(std::span<const std::string> parts) {
+  std::string line;
+  for (const std::string& part : parts) {
+    const std::string next = line.empty() ? part : fmt::format("{}, {}", line, part);
+    if (clipped(next).size() < next.size())
+      return (line.empty() ? std::string(clipped(part)) : line + ",") + "...";
+    line = next;
+  }
+  return line;
+}
+
+std::string frequent_of(const DataLook& look) {
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : look.frequent)
+    parts.push_back(fmt::format("{} ({})", shown_part(name), grouped(count)));
+  return some_of(parts);
+}
+
+std::string columns_of(const DataLook& look) {
+  std::vector<std::string> parts;
+  for (std::string_view rest = look.columns; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(", "), rest.size());
+    parts.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 2, rest.size()));
+  }
+  return some_of(parts);
+}
+
+}  // namespace
+
 void print_data_look(const DataLook& look) {
   const double samples = std::max<double>(1.0, double(look.samples));
   if (!look.form.empty()) print("form               {}\n", look.form);
-  if (!look.columns.empty()) print("columns            {}\n", look.columns);
   print("labels             {} have samples, {:.1f} a sample; {} occur once{}\n", grouped(look.labels),
         double(look.label_entries) / samples, grouped(look.labels_once),
         look.unlabelled > 0 ? fmt::format("; {} samples have none", grouped(look.unlabelled)) : "");
-  std::string frequent;
-  for (const auto& [name, count] : look.frequent)
-    frequent += fmt::format("{}{} ({})", frequent.empty() ? "" : ", ", shown_part(name), grouped(count));
-  print("most frequent      {}\n", frequent);
   print("features           {:.1f} a sample{}{}\n", double(look.feature_entries) / samples,
         look.dense > 0 ? fmt::format(", and {} dense columns", grouped(look.dense)) : "",
         look.featureless > 0 ? fmt::format("; {} samples have none", grouped(look.featureless)) : "");
-  if (look.groups > 0) print("groups             {}\n", grouped(look.groups));
-  if (!look.first_time.empty()) print("times              {} to {}\n", look.first_time, look.last_time);
-  if (look.times > 0) print("times              {} different ones\n", grouped(look.times));
   print("looks wrong        {}\n",
         look.warnings.empty()
             ? "nothing"
             : fmt::format("{} of what was looked at: see the warnings", look.warnings.size()));
+  if (!look.columns.empty()) print("columns            {}\n", columns_of(look));
+  print("most frequent      {}\n", frequent_of(look));
+  if (look.groups > 0) print("groups             {}\n", grouped(look.groups));
+  if (!look.first_time.empty()) print("times              {} to {}\n", look.first_time, look.last_time);
+  if (look.times > 0) print("times              {} different ones\n", grouped(look.times));
+}
+
+void print_short_plan(const std::string& configuration, const MemoryPlan& plan) {
+  print("configuration      {}\n", configuration);
+  print("parameters         {}\n", grouped(static_cast<std::uint64_t>(plan.parameters())));
+  print("training           {} beside the data\n", memory_text(plan.training()));
+  print("inference          {}\n", memory_text(plan.weights() + plan.neighbours));
+  print("more               --json has layers, memory and keys; --labels lists the labels\n");
 }
 
 void list_labels(Config config, const LabelList& wanted) {

@@ -1,13 +1,20 @@
 // `slide inspect DATA`: how data are read.
 #pragma once
 
+#include <string>
+
 #include "engine/config/config.h"
 #include "engine/run/data_look.h"
+#include "engine/training/memory_plan.h"
 
 namespace slide::cli {
 
-// Prints what was read of data.train, a line a subject.
+// Prints what was read of data.train, a line a subject, what matters most first.
 void print_data_look(const DataLook& look);
+
+// Prints what the training of data takes by a configuration: with what is read of them no more than a screen
+// of 80 by 24 characters.
+void print_short_plan(const std::string& configuration, const MemoryPlan& plan);
 
 // Prints the labels of the samples that data.train names, by falling number of samples. Throws InputError
 // where it names none, and with `strict` for a warning.

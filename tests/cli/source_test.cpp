@@ -1,8 +1,13 @@
 // Tests of command line arguments: data or configuration, a run in place of its model, keys, and unknown
 // commands.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/cli/cli_fixture.h"
 
@@ -125,6 +130,36 @@ TEST_F(SourceTest, InspectTellsOfTheDefaultsForData) {
   ASSERT_EQ(told.code, 0) << told.err;
   EXPECT_NE(told.out.find("the defaults\n"), std::string::npos);
   EXPECT_NE(told.out.find("300 samples, 120 features, 60 labels"), std::string::npos) << told.out;
+}
+
+// What one must know of data fits a terminal, above all what looks wrong; a configuration is shown in full.
+TEST_F(SourceTest, InspectShowsDataOnOneScreen) {
+  std::string wide = "text,tags";
+  for (int column = 0; column < 40; ++column) wide += fmt::format(",column{}", column);
+  wide += '\n';
+  for (int row = 0; row < 60; ++row) {
+    wide += fmt::format("word w{},a name of a label that has a great many words {}", row % 9, row % 7);
+    for (int column = 0; column < 40; ++column) wide += fmt::format(",{}", column);
+    wide += '\n';
+  }
+  write_file(slide_.path("wide.csv"), wide);
+  for (const std::vector<std::string>& data :
+       {std::vector<std::string>{"inspect", "data/train.txt"},
+        {"inspect", "wide.csv", "--set", "data.text=text", "data.labels=tags", "text.min_count=1"}}) {
+    const Outcome told = slide_.run(data);
+    ASSERT_EQ(told.code, 0) << told.err;
+    EXPECT_LE(std::count(told.out.begin(), told.out.end(), '\n'), 24) << told.out;
+    std::istringstream lines(told.out);
+    std::vector<std::string> subjects;
+    for (std::string line; std::getline(lines, line); subjects.push_back(line.substr(0, line.find(' '))))
+      EXPECT_LE(line.size(), 80U) << line;
+    ASSERT_GE(subjects.size(), 5U);
+    EXPECT_EQ(std::vector<std::string>(subjects.begin(), subjects.begin() + 5),
+              (std::vector<std::string>{"data.train", "form", "labels", "features", "looks"}));
+    EXPECT_NE(told.out.find("training "), std::string::npos) << told.out;
+  }
+  EXPECT_NE(slide_.run({"inspect", "small.toml", "--set", "data.train=data/train.txt"}).out.find("[train]"),
+            std::string::npos);
 }
 
 TEST_F(SourceTest, TuneTakesData) {
