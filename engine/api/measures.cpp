@@ -1,16 +1,20 @@
 #include <slide/measures.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "engine/api/arguments.h"
 #include "engine/api/csr_input.h"
 #include "engine/api/internals.h"
 #include "engine/base/error.h"
 #include "engine/inference/curve.h"
+#include "engine/inference/decisions.h"
 #include "engine/inference/metrics.h"
 #include "engine/inference/ranking.h"
+#include "engine/inference/thresholds.h"
 
 namespace slide::api {
 
@@ -37,6 +41,17 @@ Training training_of(const ScoreOptions& options, std::size_t labels) {
   return training;
 }
 
+void add_rates(const std::string& suffix, const Decisions& decisions, Measures& measures) {
+  const auto add = [&](const std::string& mean, const Rates& rates) {
+    measures["precision_" + mean + suffix] = rates.precision;
+    measures["recall_" + mean + suffix] = rates.recall;
+    measures["f1_" + mean + suffix] = rates.f1;
+  };
+  add("micro", decisions.micro);
+  add("macro", decisions.macro);
+  add("samples", decisions.samples);
+}
+
 }  // namespace
 
 Measures measures_of(const Metrics& metrics) {
@@ -51,12 +66,18 @@ Measures evaluate_scores(const CsrMatrix& scores, const CsrMatrix& labels, const
     const CsrInput input = take_csr(scores, labels, nullptr, "scores");
     check_ranks(options.ks, input.feature_count);
     const Dataset scored(input.storage, input.view, input.feature_count, input.label_count);
-    const Training training = training_of(options, std::max(input.feature_count, input.label_count));
+    if (options.threshold && std::isnan(*options.threshold)) fail_input("threshold: give a number");
+    const std::size_t all = std::max(input.feature_count, input.label_count);
+    const Training training = training_of(options, all);
     const Metrics none(options.ks, training.propensities, training.groups);
-    const Metrics metrics = measured(ranked(scored, *std::ranges::max_element(options.ks), 0), scored, none);
+    const Ranking ranking = ranked(scored, *std::ranges::max_element(options.ks), 0);
+    const Metrics metrics = measured(ranking, scored, none);
     Measures measures = measures_of(metrics);
     const nlohmann::ordered_json by_group = metrics.groups_to_json();
     for (const auto& [name, value] : by_group.items()) measures[name] = value.get<double>();
+    for (const std::uint32_t k : options.ks)
+      add_rates("_at_" + std::to_string(k), decide_best(ranking, scored, k, all), measures);
+    if (options.threshold) add_rates("", decide(scored, scored, Thresholds(*options.threshold)), measures);
     return measures;
   });
 }

@@ -18,13 +18,14 @@ using namespace py::literals;
 // Matrices as for from_csr(); training labels without values, or None.
 api::Measures evaluate_scores(const py::object& scores, const py::object& labels,
                               const std::vector<std::uint32_t>& ks, const py::object& training_labels,
-                              double propensity_a, double propensity_b) {
+                              double propensity_a, double propensity_b, std::optional<float> threshold) {
   const api::CsrMatrix x = matrix_of(scores, "scores"), y = matrix_of(labels, "labels");
   api::ScoreOptions options;
   options.ks = ks;
   options.training_labels = matrix_of(training_labels, "training labels");
   options.propensity_a = propensity_a;
   options.propensity_b = propensity_b;
+  options.threshold = threshold;
   return engine_call([&] { return api::evaluate_scores(x, y, options); });
 }
 
@@ -92,7 +93,8 @@ py::tuple best_threshold(const py::object& scores, const py::object& labels) {
 
 void bind_tools(py::module_& module) {
   module.def("evaluate_scores", &evaluate_scores, py::arg("scores"), py::arg("labels"), py::arg("ks"),
-             py::arg("training_labels"), py::arg("propensity_a"), py::arg("propensity_b"));
+             py::arg("training_labels"), py::arg("propensity_a"), py::arg("propensity_b"),
+             py::arg("threshold"));
   module.def("best_threshold", &best_threshold, py::arg("scores"), py::arg("labels"));
   module.def("tune", &tune, py::arg("config"), py::arg("data"), py::arg("seconds"), py::arg("trials"),
              py::arg("train_seconds"), py::arg("fixed"), py::arg("trial"), py::arg("note"));

@@ -52,6 +52,24 @@ TEST(ApiMeasures, RankByScoreThenByLabel) {
                    .contains("psp_at_1"));
 }
 
+// By hand: of two samples with labels {0, 1} and {2}, the best labels are 0 and 1.
+TEST(ApiMeasures, PrecisionRecallAndF1OfTheBestAndAtAThreshold) {
+  const std::vector<std::int64_t> offsets = {0, 2, 4}, label_offsets = {0, 2, 3};
+  const std::vector<std::int32_t> ids = {0, 1, 1, 2}, labels = {0, 1, 2};
+  const std::vector<float> values = {0.9F, 0.4F, 0.8F, 0.5F};
+  const CsrMatrix scores = {offsets, ids, values.data(), 3}, truth = {label_offsets, labels, nullptr, 3};
+  const Measures best = evaluate_scores(scores, truth, {.ks = {1}});
+  EXPECT_NEAR(best.at("precision_micro_at_1"), 1.0 / 2, 1e-12);
+  EXPECT_NEAR(best.at("recall_micro_at_1"), 1.0 / 3, 1e-12);
+  EXPECT_NEAR(best.at("f1_micro_at_1"), 2.0 / 5, 1e-12);
+  EXPECT_NEAR(best.at("f1_macro_at_1"), (1.0 + 0 + 0) / 3, 1e-12);
+  EXPECT_NEAR(best.at("f1_samples_at_1"), (2.0 / 3 + 0) / 2, 1e-12);
+  EXPECT_FALSE(best.contains("f1_micro"));
+  const Measures cut = evaluate_scores(scores, truth, {.ks = {1}, .threshold = 0.5F});
+  EXPECT_NEAR(cut.at("f1_micro"), 2.0 * 2 / (3 + 3), 1e-12);
+  EXPECT_NEAR(cut.at("f1_macro"), (1.0 + 0 + 1) / 3, 1e-12);
+}
+
 TEST(ApiMeasures, WhatIsWrongIsRefused) {
   const std::vector<std::int64_t> offsets = {0, 1, 2}, one_row = {0, 1};
   const std::vector<std::int32_t> ids = {0, 1}, id = {0};

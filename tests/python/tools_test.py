@@ -1,5 +1,6 @@
 """slide.read and write, evaluate, tune and report."""
 
+import json
 import os
 import signal
 import threading
@@ -7,6 +8,7 @@ import threading
 import numpy as np
 import pytest
 import scipy.sparse as sparse
+from sklearn.metrics import precision_recall_fscore_support
 
 import slide
 
@@ -91,6 +93,28 @@ def test_measures_are_those_of_numpy():
         assert found[f"recall_at_{k}"] == pytest.approx((hits[:, :k].sum(axis=1) / counts).mean())
         best = np.array([discounts[: min(k, n)].sum() for n in counts])
         assert found[f"ndcg_at_{k}"] == pytest.approx(((hits * discounts)[:, :k].sum(axis=1) / best).mean())
+
+
+def test_f1_is_that_of_scikit_learn_and_of_the_command(program, tmp_path):
+    rng = np.random.default_rng(3)
+    truth, scores = (rng.random((200, 30)) < 0.1).astype(int), rng.random((200, 30)).astype(np.float32)
+    found = slide.evaluate(truth, scores, [1, 4], threshold=0.9)
+    order = np.argsort(-scores, axis=1, kind="stable")
+    for suffix, given in (
+        ("_at_4", np.argsort(order, axis=1) < 4), ("", scores >= np.float32(0.9)),
+    ):
+        for mean in ("micro", "macro", "samples"):
+            rates = precision_recall_fscore_support(truth, given.astype(int), average=mean, zero_division=0)
+            for name, value in zip(("precision", "recall", "f1"), rates):
+                assert found[f"{name}_{mean}{suffix}"] == pytest.approx(value), name + mean + suffix
+    slide.write(tmp_path / "X.npz", sparse.csr_matrix(scores), truth)
+    sparse.save_npz(tmp_path / "scores.npz", sparse.csr_matrix(scores))
+    told = json.loads(program("evaluate", tmp_path / "scores.npz", tmp_path / "X.npz", "--k", "1,4", "--threshold", "0.9", "--json"))
+    rates = {name: value for name, value in told.items() if name.startswith(("precision_", "recall_m", "recall_s", "f1_"))}
+    assert len(rates) == 27 and {name: found[name] for name in rates} == pytest.approx(rates)
+    assert "f1_micro" not in slide.evaluate(truth, scores) and "<th>at 4</th>" in found._repr_html_()
+    with pytest.raises(slide.InputError, match="threshold: give a number"):
+        slide.evaluate(truth, scores, threshold=float("nan"))
 
 
 def test_scores_at_fault_are_told():

@@ -10,6 +10,7 @@ _LEFT = "style='text-align:left'"
 _NAMES = {
     "p": "precision", "ndcg": "nDCG", "recall": "recall", "psp": "PSP", "psndcg": "PSnDCG", "hit_rate": "hit rate",
     "mrr": "MRR", "f1": "F1",
+    **{f"f1_{mean}": f"F1 {mean}" for mean in ("micro", "macro", "samples")},
 }
 
 
@@ -29,7 +30,7 @@ class Measures(dict):
         ranks: list[int] = []
         rows: dict[str, dict[int, float]] = {}
         for name, value in self.items():
-            found = re.fullmatch(r"([a-z_]+?)_at_(\d+)(_\w+)?", name)
+            found = re.fullmatch(r"([a-z][a-z0-9_]*?)_at_(\d+)(_\w+)?", name)
             what, rank, third = (found[1], int(found[2]), found[3] or "") if found else (name, 0, "")
             ranks = sorted({*ranks, rank})
             rows.setdefault(_NAMES.get(what, what.replace("_", " ")) + third.replace("_", " "), {})[rank] = value

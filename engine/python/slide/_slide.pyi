@@ -91,7 +91,13 @@ class KnownUsers:
     def held_out(self, path: str) -> Data: ...
 
 def evaluate_scores(
-    scores: Rows, labels: Rows, ks: List[int], training_labels: Optional[Rows], propensity_a: float, propensity_b: float
+    scores: Rows,
+    labels: Rows,
+    ks: List[int],
+    training_labels: Optional[Rows],
+    propensity_a: float,
+    propensity_b: float,
+    threshold: Optional[float],
 ) -> Dict[str, float]: ...
 def best_threshold(scores: Rows, labels: Rows) -> Tuple[float, float]: ...
 def hold_out(config: Config, data: Data) -> Tuple[Data, Data]: ...

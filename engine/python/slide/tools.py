@@ -53,6 +53,7 @@ def evaluate(
     *,
     Y_train: Any = None,
     propensity: tuple[float, float] = (0.55, 1.5),
+    threshold: Optional[float] = None,
 ) -> Measures:
     """Metrics of scores of any origin.
 
@@ -65,14 +66,19 @@ def evaluate(
     constants (A, B) of `propensity` (Jain, Prabhu, Varma 2016), and precision and recall of frequent, middling and rare
     labels, a third of all entries each: what they add to P@k, and how many of them are found.
 
-    Returns means over all samples by name, as ``slide test --json``: ``p_at_1``, ``ndcg_at_5``, ``recall_at_3``,
-    ``psp_at_1``, ``psndcg_at_3``; ``p_at_1_head``, ``recall_at_5_tail``.
+    threshold: also precision, recall and F1 of the labels whose score reaches it: ``f1_micro``, ``precision_macro`` and so on.
 
-    Raises InputError for matrices at fault.
+    Returns means over all samples by name, as ``slide test --json``: ``p_at_1``, ``ndcg_at_5``, ``recall_at_3``,
+    ``psp_at_1``, ``psndcg_at_3``; ``p_at_1_head``, ``recall_at_5_tail``. Precision, recall and F1 of the best k come as
+    ``slide evaluate --json`` has them: ``f1_micro_at_1`` over all pairs of a sample and a label, ``f1_macro_at_1`` over the
+    labels that occur or are predicted, ``f1_samples_at_1`` over the samples.
+
+    Raises InputError for matrices at fault, and for a threshold that is no number.
     """
     train = None if Y_train is None else numbered(Y_train).rows
     ranks, constants = ranks_of(k), map(float, propensity)
-    return Measures(_slide.evaluate_scores(_scores(scores), numbered(Y_true).rows, ranks, train, *constants))
+    cut = None if threshold is None else float(threshold)
+    return Measures(_slide.evaluate_scores(_scores(scores), numbered(Y_true).rows, ranks, train, *constants, cut))
 
 
 # ---- search ----

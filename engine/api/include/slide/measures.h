@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,11 +24,16 @@ struct ScoreOptions {
   // recall_at_K_head etc., the recall within the group.
   CsrMatrix training_labels = {};
   double propensity_a = 0.55, propensity_b = 1.5;
+  // If set: also precision_micro, recall_micro, f1_micro and so on, of the labels with this score or more.
+  std::optional<float> threshold = std::nullopt;
 };
 
 // Metrics of `scores`, one row per sample and one column per label, against `labels` of the same samples.
 // Entries of a row are ranked by descending score, ties by column; labels without an entry are not predicted.
-// Throws InputError for invalid matrices, a score that is not finite, or a rank below 1.
+// Beside the above: precision, recall and F1 of the best K, over all pairs (f1_micro_at_K), as means over the
+// labels that occur or are predicted (f1_macro_at_K) and over the samples (f1_samples_at_K), as `slide
+// evaluate` prints them. Throws InputError for invalid matrices, a score that is not finite, a threshold that
+// is no number, or a rank below 1.
 SLIDE_API Measures evaluate_scores(const CsrMatrix& scores, const CsrMatrix& labels,
                                    const ScoreOptions& options = {});
 
