@@ -281,6 +281,36 @@ def test_what_a_saved_model_knows_of_classes_and_thresholds(few, tmp_path):
     assert not (tmp_path / "numbers.labels").exists() and slide.load(tmp_path / "numbers").threshold is None
 
 
+def test_names_of_labels_stay_with_their_model(few, tmp_path):
+    x = np.eye(30, 6, dtype=np.float32) + np.eye(30, 6, k=-6, dtype=np.float32)
+    path, labels = tmp_path / "model", tmp_path / "model.labels"
+    named = slide.Classifier(**few).fit(x, [["a", "b"] if row % 2 else ["c"] for row in range(30)])
+    named.save(path)
+    assert labels.read_text() == "a\nb\nc\n"
+    numbers = slide.Classifier(**few).fit(x, [[0, 1] if row % 2 else [2] for row in range(30)])
+    with pytest.warns(UserWarning, match="model.labels is removed: it named the labels of another model"):
+        numbers.save(path, force=True)
+    assert not labels.exists() and slide.Classifier.load(path).classes_.tolist() == [0, 1, 2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        numbers.save(path, force=True)
+        named.save(path, force=True)
+        named.save(path, force=True)
+    assert labels.exists()
+    # Neither do the classes of one become those of another.
+    texts = ["one two", "three four"] * 10
+    of_texts = slide.Classifier(**few, text__min_count=1).fit(texts, [["p"], ["q"]] * 10)
+    of_texts.model_.save(path, force=True)
+    with pytest.raises(slide.InputError, match="model.classes: is not of this model"):
+        slide.Classifier.load(path)
+    with pytest.warns(UserWarning, match="model.labels is removed"):
+        of_texts.save(path, force=True)
+    assert not labels.exists() and slide.Classifier.load(path).classes_.tolist() == of_texts.classes_.tolist()
+    slide.Classifier(**few, text__min_count=1).fit(texts, [["p"], ["r"]] * 10).model_.save(path, force=True)
+    with pytest.raises(slide.InputError, match="model.classes: is not of this model"):
+        slide.Classifier.load(path)
+
+
 def test_values_that_are_no_numbers_are_named_by_place():
     x = np.ones((4, 3), np.float32)
     x[2, 1] = np.nan

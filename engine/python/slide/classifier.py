@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import tempfile
+import warnings
 from typing import Any, Callable, Optional
 
 import numpy as np
@@ -397,7 +398,8 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
 
         A ``threshold`` that is a probability, or "best-f1", goes into the model file, where samples have several labels.
         Of features, labels are numbers in that file, columns of ``classes_``: other classes go into ``PATH.labels``, a
-        line each, for ``slide predict --labels`` and ``slide serve --labels``."""
+        line each, for ``slide predict --labels`` and ``slide serve --labels``. Without such classes a ``PATH.labels`` of
+        another model is removed, with a UserWarning."""
         check_is_fitted(self, "model_")
         self.model_.save(path, force=force, threshold=self._stored_threshold())
         self._save_labels(os.fspath(path) + ".labels")
@@ -415,17 +417,26 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         return cut_of(self.threshold, getattr(self, "threshold_", None)).probability
 
     def _save_labels(self, path: str) -> None:
-        """Writes what the labels of a model of features are called, a line each, unless they are their numbers."""
+        """Writes what the labels of a model of features are called, a line each, unless they are their numbers or fit no
+        line; then those of another model are taken away."""
         names = [str(one) for one in self.classes_.tolist()]
-        if self._text or names == [str(number) for number in range(len(names))]:
-            return
-        if len(names) != self.model_.labels or any(name.splitlines() != [name] for name in names):
-            return  # such names fit no line
+        numbers = names == [str(number) for number in range(len(names))]
+        fit = len(names) == self.model_.labels and all(name.splitlines() == [name] for name in names)
         try:
-            with open(path, "w", encoding="utf-8") as file:
-                file.writelines(name + "\n" for name in names)
+            if not self._text and not numbers and fit:
+                with open(path, "w", encoding="utf-8") as file:
+                    file.writelines(name + "\n" for name in names)
+            elif os.path.lexists(path):
+                os.remove(path)
+                warnings.warn(f"{path} is removed: it named the labels of another model", UserWarning, stacklevel=3)
         except OSError as failure:
             raise _slide.Error(f"{path}: cannot be written ({failure.strerror})") from failure
+
+    def _fits(self, model: Model) -> bool:
+        """Whether the classes can be those of the labels of a model; of one trained on text, whether they are."""
+        if model.is_text != self._text or model.labels < len(self.classes_):
+            return False
+        return not self._text or list(map(str, self.classes_)) == model.label_names.tolist()
 
     @classmethod
     def load(cls, path: "str | os.PathLike[str]") -> "Classifier":
@@ -446,5 +457,10 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
             raise InputError(f"{os.fspath(path)}.classes: is damaged; copy it again or fit again") from failure
         estimator = cls()
         vars(estimator).update(state)
+        if not estimator._fits(model):
+            raise InputError(
+                f"{os.fspath(path)}.classes: is not of this model, which was saved over the one it belongs to; "
+                "slide.load reads the model alone"
+            )
         estimator.model_ = model
         return estimator
