@@ -1,6 +1,8 @@
 #include <slide/data.h>
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 #include <vector>
 
 #include "datasets/data_writer.h"
@@ -229,6 +231,22 @@ Data Data::weighted(const float* weights, std::size_t count) const {
     weighted.view = rows->view();
     weighted.storage = rows;
     weighted.rows = *rows;
+    return Internals::make<Data>(std::move(weighted));
+  });
+}
+
+Data Data::label_weighted(const float* weights, std::size_t count) const {
+  return guarded([&] {
+    const std::span<const float> all(weights, count);
+    if (count > impl_->rows.label_count())
+      fail_input("label weights: there are {} for {} labels", count, impl_->rows.label_count());
+    const auto bad = std::ranges::find_if(all, [](float w) { return !std::isfinite(w) || w < 0; });
+    if (bad != all.end())
+      fail_input("label weights: that of label {} is {}; give numbers from 0", bad - all.begin(), *bad);
+    if (count == impl_->rows.label_count() && std::ranges::all_of(all, [](float w) { return w == 0; }))
+      fail_input("label weights: all are 0; give one above");
+    Impl weighted = *impl_;
+    weighted.label_weights = std::make_shared<const std::vector<float>>(all.begin(), all.end());
     return Internals::make<Data>(std::move(weighted));
   });
 }

@@ -51,6 +51,8 @@ struct Data::Impl {
   std::size_t copied_bytes = 0;
   std::vector<std::string> warnings = {};           // of a file
   std::shared_ptr<const NameList> users = nullptr;  // of the samples, or nullptr
+  // By label, for the first ones; or nullptr.
+  std::shared_ptr<const std::vector<float>> label_weights = nullptr;
 };
 
 struct KnownUsers::Impl {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -121,6 +122,16 @@ std::shared_ptr<const TextModel> grown_text(const Data::Impl& data) {
   return data.reading && data.reading->before != nullptr ? data.reading->text : nullptr;
 }
 
+// The rows with the weights of labels that the data have.
+Dataset with_label_weights(Dataset rows, const Data::Impl& data, const DataConfig& config) {
+  if (data.label_weights == nullptr) return rows;
+  if (config.label_weights.power != 0)
+    fail_input("data.label_weights and label_weighted() both weigh labels; leave one out");
+  std::vector<float> weights = *data.label_weights;
+  weights.resize(rows.label_count(), 1.0F);
+  return rows.with_label_weights(std::make_shared<const std::vector<float>>(std::move(weights)));
+}
+
 void check_beginning(const slide::Config& config) {
   if (!config.train.init.empty())
     fail_input("train.init is set: train() begins anew; load that model and use continue_training()");
@@ -137,9 +148,10 @@ Model continue_training_on(const Model::Impl& impl, const Data& data, std::uint3
   used.train.patience = 0;
   used.data.label_weights.file.clear();  // for the labels before
   used.data.label_text.clear();
-  const Dataset more =
+  const Dataset more = with_label_weights(
       widened(rows_to_train(Internals::of(data), scaled_rows(Internals::of(data), used.data)),
-              model.shape.features, model.shape.labels);
+              model.shape.features, model.shape.labels),
+      Internals::of(data), used.data);
   const int threads = resolve_threads(static_cast<int>(used.train.threads));
   const std::shared_ptr<const TextModel> grown = grown_text(Internals::of(data));
   TrainingRows rows = continued_rows(model, more, grown.get(), threads);
@@ -196,6 +208,7 @@ Model train_rows(const Config& config, const Data& train, const Beside& beside, 
     const auto texts = data.text != nullptr ? named_label_texts(used.data) : nullptr;
     add_label_texts(used.data, texts.get(), static_cast<int>(used.train.threads), data);
     add_label_weights(used.data, data);
+    data.train = with_label_weights(data.train, rows, used.data);
   });
   return guarded_with_callbacks([&] { return train_on(used, std::move(data), callbacks); });
 }

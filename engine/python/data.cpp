@@ -74,6 +74,13 @@ api::Data weighted(const api::Data& data,
   return engine_call([&] { return data.weighted(values, count); });
 }
 
+api::Data label_weighted(const api::Data& data,
+                         const py::array_t<float, py::array::c_style | py::array::forcecast>& weights) {
+  const float* const values = weights.data();
+  const auto count = static_cast<std::size_t>(weights.size());
+  return engine_call([&] { return data.label_weighted(values, count); });
+}
+
 std::vector<std::string_view> key_views(const std::vector<std::string>& values) {
   return {values.begin(), values.end()};
 }
@@ -161,6 +168,7 @@ void bind_data(py::module_& module) {
                              })
       .def("with_dense", &with_dense, py::arg("values"))
       .def("weighted", &weighted, py::arg("weights"))
+      .def("label_weighted", &label_weighted, py::arg("weights"))
       .def("grouped", &grouped, py::arg("groups"))
       .def("timed", &timed, py::arg("times"))
       .def("feature_rows", &features_of)

@@ -4,9 +4,12 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "tests/api/samples.h"
 #include "tests/cli/program.h"
+#include "tests/datasets/test_files.h"
 
 namespace slide::api {
 namespace {
@@ -132,6 +135,30 @@ TEST(ApiWeights, WhatIsWrongIsRefused) {
   EXPECT_EQ(refusal({1, 2, std::numeric_limits<float>::quiet_NaN()}),
             "weights: that of sample 2 is nan; give numbers that are not negative");
   EXPECT_EQ(refusal({0, 0, 0}), "weights: all are 0; give some samples one");
+}
+
+TEST(ApiWeights, WeightsOfLabelsAreThoseOfAFile) {
+  const testing::TemporaryFolder folder;
+  const Data data = test::tiny_samples(90).data();
+  const std::vector<float> weights = {4, 1, 0.25F};
+  std::string lines = "4\n1\n0.25\n";
+  for (std::size_t label = weights.size(); label < data.labels(); ++label) lines += "1\n";
+  Config by_file = one_block("sigmoid", "1");
+  by_file.set({"data.label_weights=" + folder.write("weights", lines)});
+  const Data weighted = data.label_weighted(weights.data(), weights.size());
+  const Model model = train(one_block("sigmoid", "1"), weighted);
+  EXPECT_EQ(vectors_of(model), vectors_of(train(by_file, data)));
+  EXPECT_NE(vectors_of(model), vectors_of(train(one_block("sigmoid", "1"), data)));
+  EXPECT_NE(vectors_of(continue_training(model, weighted, 1)), vectors_of(continue_training(model, data, 1)));
+  const auto refusal = [&](const std::vector<float>& wrong) {
+    return test::refusal([&] { data.label_weighted(wrong.data(), wrong.size()); });
+  };
+  EXPECT_EQ(refusal({1, -2}), "label weights: that of label 1 is -2; give numbers from 0");
+  EXPECT_EQ(refusal(std::vector<float>(data.labels())), "label weights: all are 0; give one above");
+  EXPECT_NE(refusal(std::vector<float>(data.labels() + 1, 1.0F)), "");
+  Config power = one_block("sigmoid", "1");
+  power.set({"data.label_weights=-0.5"});
+  EXPECT_NE(test::refusal([&] { train(power, weighted); }).find("leave one out"), std::string::npos);
 }
 
 }  // namespace

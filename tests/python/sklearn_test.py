@@ -1,13 +1,16 @@
 """slide.Classifier among scikit-learn's tools."""
 
+import io
+import sys
 import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.metrics import classification_report, f1_score
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.metrics import accuracy_score, classification_report, f1_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -133,18 +136,71 @@ def test_predict_gives_an_indicator_matrix(samples, few):
             classifier.set_params(threshold=wrong).predict(x)
 
 
-def test_what_predict_gives_is_told_once(samples, few, monkeypatch):
-    from slide import _parameters
-
-    monkeypatch.setattr(_parameters, "_told", set())
+def test_predict_without_a_threshold_warns_of_nothing(samples, few):
     classifier = slide.Classifier(**few).fit(*samples)
-    with pytest.warns(FutureWarning, match="top_k") as heard:
-        half = classifier.predict(samples[0])
-        classifier.predict(samples[0])
-    assert len(heard) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        half = classifier.predict(samples[0])
         assert (half != classifier.predict(samples[0], threshold=0.5)).nnz == 0
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_bar_is_shown_where_somebody_sees_it(samples, few, monkeypatch):
+    x, y = samples
+    keys = {**few, "verbose": None}
+
+    def shown(stream, act):
+        monkeypatch.setattr(sys, "stderr", stream)
+        act()
+        return stream.getvalue()
+
+    fit = lambda: slide.Classifier(**keys).fit(x, y)  # noqa: E731
+    assert slide.Classifier().verbose is None
+    assert shown(io.StringIO(), fit) == "" != shown(Terminal(), fit)
+    assert shown(Terminal(), lambda: make_pipeline("passthrough", slide.Classifier(**keys)).fit(x, y)) != ""
+    for tool in (
+        lambda: cross_val_score(slide.Classifier(**keys), x, y, cv=2),
+        lambda: GridSearchCV(slide.Classifier(**keys), {"threshold": [0.2, 0.5]}, cv=2).fit(x, y),
+        lambda: slide.Classifier(**{**keys, "verbose": False}).fit(x, y),
+    ):
+        assert shown(Terminal(), tool) == ""
+    assert shown(io.StringIO(), lambda: cross_val_score(slide.Classifier(**{**keys, "verbose": True}), x, y, cv=2)) != ""
+
+
+def test_scores_take_weights_of_samples(samples, few):
+    x, y = samples
+    classifier = slide.Classifier(**few).fit(x, y)
+    weights = np.random.default_rng(2).integers(0, 4, y.shape[0]).astype(float)
+    for k in (1, 3, 60):
+        assert classifier.score(x, y, k, sample_weight=np.ones(1500)) == pytest.approx(classifier.score(x, y, k))
+        rows = np.repeat(np.arange(1500), weights.astype(int))
+        assert classifier.score(x, y, k, sample_weight=weights) == pytest.approx(classifier.score(x[rows], y[rows], k))
+    alone, classes = rare(1, several=False)
+    one = slide.Classifier(**few).fit(alone, classes)
+    weights = np.arange(len(classes))
+    assert one.score(alone, classes, sample_weight=weights) == pytest.approx(
+        accuracy_score(classes, one.predict(alone), sample_weight=weights))
+    texts = slide.Classifier(**{**few, "text__min_count": 1}).fit(DOCUMENTS, SUBJECTS)
+    assert texts.score(["a cello", "the law"], [["never"], ["politics"]], sample_weight=[0, 2]) == texts.score(["the law"], [["politics"]])
+    for wrong, message in (([1], "there are"), ([-1] * 1500, "from 0"), ([0] * 1500, "from 0"), ([np.nan] * 1500, "finite")):
+        with pytest.raises(slide.InputError, match=f"sample_weight: .*{message}"):
+            classifier.score(x, y, sample_weight=wrong)
+
+
+def test_parts_of_a_cross_validation_are_put_together(samples, few):
+    x, y = samples
+    classifier = slide.Classifier(**few, threshold=0.3)
+    by_sparse, by_dense = (cross_val_predict(classifier, x, one, cv=KFold(3)) for one in (y, y.toarray()))
+    assert (by_sparse != by_dense).nnz == 0 and by_sparse.shape == y.shape
+    assert cross_val_predict(classifier, x, y.toarray(), cv=KFold(3), method="predict_proba").shape == y.shape
+    # scikit-learn itself takes a sparse Y for no method of columns, of no classifier.
+    for other in (classifier, KNeighborsClassifier()):
+        with pytest.raises(IndexError):
+            cross_val_predict(other, x, y, cv=KFold(3), method="predict_proba")
 
 
 def test_the_threshold_of_best_f1_is_found_on_samples_held_out(few):
@@ -232,6 +288,38 @@ def test_weights_of_classes_multiply_those_of_samples(few):
         slide.Classifier(**few, class_weight="even").fit(x, y)
     with pytest.raises(slide.InputError, match="data__label_weights"):
         slide.Classifier(**few, class_weight="balanced").fit(*rare(3))
+
+
+def test_weights_of_labels_are_those_of_a_file(few, tmp_path):
+    x, y = rare(3)
+    weights = {1: 4.0, 7: 0.5, 11: 0.0}
+    (tmp_path / "weights").write_text("".join(f"{weights.get(label, 1.0)}\n" for label in range(12)))
+    keys = {**few, "layer": [{"size": 16}, {"uniform": 8, "wide": False}], "neighbours__share": 0}
+    by_file = slide.Classifier(**keys, data__label_weights=str(tmp_path / "weights")).fit(x, y)
+    by_dict = slide.Classifier(**keys, class_weight=weights).fit(x, y)
+    assert (by_dict.model_.label_vectors() == by_file.model_.label_vectors()).all()
+    assert (by_dict.model_.label_vectors() != slide.Classifier(**keys).fit(x, y).model_.label_vectors()).any()
+    held = {"validation": 0.2, "train__epochs": 3}
+    one = slide.Classifier(**{**keys, **held}, data__label_weights=str(tmp_path / "weights")).fit(x, y)
+    same = slide.Classifier(**{**keys, **held}, class_weight=weights).fit(x, y)
+    assert (one.model_.label_vectors() == same.model_.label_vectors()).all()
+    # Names, and further calls.
+    names = [[f"n{label}" for label in np.flatnonzero(row)] for row in y]
+    named = slide.Classifier(**keys, class_weight={f"n{label}": weight for label, weight in weights.items()})
+    plain = slide.Classifier(**keys)
+    weighed = [one.fit(x, names).partial_fit(x, names).model_.label_vectors() for one in (named, plain)]
+    assert (weighed[0] != weighed[1]).any()
+    zero = slide.Classifier(**keys, class_weight={label: 0.0 for label in range(11)}).fit(x, y)
+    before = zero.model_.label_vectors()
+    assert (zero.partial_fit(x, y).model_.label_vectors() != before).any()
+    for class_weight, message in (
+        ({77: 1.0}, "there is no class 77 in y"), ({1: -1.0}, "that of label 1 is -1; give numbers from 0"),
+        ({label: 0 for label in range(12)}, "all are 0"),
+    ):
+        with pytest.raises(slide.InputError, match=message):
+            slide.Classifier(**keys, class_weight=class_weight).fit(x, y)
+    with pytest.raises(slide.InputError, match="give one of the two"):
+        slide.Classifier(**keys, class_weight=weights, data__label_weights=-0.5).fit(x, y)
 
 
 def test_a_warm_start_continues(samples, few):

@@ -566,6 +566,29 @@ def weighted(data: _slide.Data, weights: Any) -> _slide.Data:
     return data.weighted(array)
 
 
+def weights_of(sample_weight: Any, samples: int) -> np.ndarray:
+    """Weights of samples for a mean, [samples] of float64. Raises InputError."""
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(samples, weights)
+    if weights.shape != (samples,):
+        raise InputError(f"sample_weight: there are {weights.shape} weights for {samples} samples; give one for each")
+    if not np.isfinite(weights).all() or (weights < 0).any() or weights.sum() == 0:
+        raise InputError("sample_weight: give finite numbers from 0, of which some are above")
+    return weights
+
+
+def hits_of(ids: np.ndarray, targets: Targets) -> np.ndarray:
+    """Whether predicted labels, [n, k] where less than 0 is none, are among those of the targets: bool [n, k]."""
+    from scipy.sparse import csr_matrix
+
+    offsets, labels, _, columns = targets.rows
+    shape = (targets.samples, max(columns, int(ids.max(initial=-1)) + 1))
+    truth = csr_matrix((np.ones(len(labels), np.int32), labels, offsets), shape=shape)
+    found = np.asarray(truth[np.arange(len(ids))[:, None], np.maximum(ids, 0)].todense())
+    return (found > 0) & (ids >= 0)
+
+
 def _texts_of(values: Any, what: str) -> list[str]:
     array = np.asarray(values)
     if array.ndim != 1:

@@ -91,6 +91,14 @@ def with_known_names(keys: dict[str, Any], estimator: Any) -> dict[str, Any]:
     return keys
 
 
+def _by_class(class_weight: dict, classes: np.ndarray) -> np.ndarray:
+    known = set(classes.tolist())
+    other = next((one for one in class_weight if one not in known), None)
+    if other is not None:
+        raise InputError(f"class_weight: there is no class {other!r} in y")
+    return np.array([class_weight.get(one, 1.0) for one in classes.tolist()], np.float64)
+
+
 def class_weights_of(class_weight: Any, ids: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """The weight of each sample, [n], by its class, `ids`: "balanced" or a dict, as scikit-learn has them."""
     if isinstance(class_weight, str) and class_weight == "balanced":
@@ -98,11 +106,17 @@ def class_weights_of(class_weight: Any, ids: np.ndarray, classes: np.ndarray) ->
         return (len(ids) / (np.count_nonzero(counts) * np.maximum(counts, 1)))[ids]
     if not isinstance(class_weight, dict):
         raise InputError(f"class_weight: {class_weight!r}; give 'balanced', or a dict of weights by class")
-    known = set(classes.tolist())
-    other = next((one for one in class_weight if one not in known), None)
-    if other is not None:
-        raise InputError(f"class_weight: there is no class {other!r} in y")
-    return np.array([class_weight.get(one, 1.0) for one in classes.tolist()], np.float64)[ids]
+    return _by_class(class_weight, classes)[ids]
+
+
+def label_weights_of(class_weight: Any, classes: np.ndarray) -> np.ndarray:
+    """The weight of each label, [labels], where samples have several: those of a dict, else 1."""
+    if not isinstance(class_weight, dict):
+        raise InputError(
+            f"class_weight: {class_weight!r}; where samples have several labels, give a dict of weights by label, or set "
+            "data__label_weights to a negative power of the frequency"
+        )
+    return _by_class(class_weight, classes)
 
 
 BEST_F1 = "best-f1"

@@ -16,11 +16,13 @@ from ._inputs import (
     data_of,
     feature_names,
     features_for,
+    hits_of,
     numbered,
     one_text_column,
     ranks_of,
     targets_of,
     text_data_of,
+    weights_of,
     whole,
 )
 from ._parameters import cut_of, tell_once
@@ -69,7 +71,8 @@ class Predictions:
 
     def predict(self, X: Any, k: Optional[int] = None, threshold: "float | int | str | None" = None) -> Any:
         """The labels of each sample: an indicator matrix, CSR [n, labels] of 0 and 1 as int8 with a column for each of
-        ``classes_``, of the labels that ``threshold`` of the Classifier asks for, or the `threshold` given here.
+        ``classes_``, of the labels that ``threshold`` of the Classifier asks for, or the `threshold` given here; without
+        both those with a probability of 0.5 or more, often none: ``top_k`` gives the best ones in order.
 
         Fitted with one class a sample, without a threshold: the class of each, [n].
         k: what ``top_k`` gives; call that.
@@ -82,11 +85,6 @@ class Predictions:
             return self.classes_[self._best(X, 1)[0][:, 0]]
         cut = cut_of(self.threshold if threshold is None else threshold, getattr(self, "threshold_", None))
         matrix = self._scores(X, cut.k, False, cut.probability)
-        if threshold is None and self.threshold is None:
-            tell_once(
-                "Classifier.predict gives an indicator matrix of the labels with a probability of 0.5 or more; choose by "
-                "Classifier(threshold=...), as 'best-f1', or call top_k(X, k) for the best labels in order"
-            )
         matrix.data = np.ones(matrix.nnz, np.int8)
         return matrix
 
@@ -143,12 +141,17 @@ class Predictions:
         logs = np.log(np.maximum(self._dense(X, False), np.finfo(np.float64).tiny))
         return logs[:, 1] - logs[:, 0]
 
-    def score(self, X: Any, y: Any, k: int = 1) -> float:
+    def score(self, X: Any, y: Any, k: int = 1, *, sample_weight: Any = None) -> float:
         """Mean precision at `k`: the share of the best k labels that are right. With one class a sample and k = 1 it is
-        the accuracy. Labels that are not in ``classes_`` count as missed."""
+        the accuracy. Labels that are not in ``classes_`` count as missed. sample_weight: [n], for a weighted mean."""
         check_is_fitted(self, "model_")
-        targets = self._known(y, unseen=True)
-        return _slide.evaluate(self.model_._engine, self._data(X, targets), ranks_of(whole(k, "k", 1)), self._threads)[f"p_at_{k}"]
+        targets, k = self._known(y, unseen=True), whole(k, "k", 1)
+        data = self._data(X, targets)
+        if sample_weight is None:
+            return _slide.evaluate(self.model_._engine, data, ranks_of(k), self._threads)[f"p_at_{k}"]
+        weights = weights_of(sample_weight, targets.samples)
+        ids, _ = self.model_._predict(data, k, threads=self._threads)
+        return float(np.average(hits_of(ids, targets).sum(axis=1) / k, weights=weights))
 
     def _known(self, y: Any, unseen: bool = False) -> Targets:
         by_number = self.classes_.dtype.kind == "i" and not self._single

@@ -9,18 +9,42 @@ Report = dict[str, Any]
 BAR_SECONDS = 0.1  # between two looks of the bar
 
 
+# Parts of scikit-learn that fit the user's own estimator, not copies of it.
+_OF_THE_USER = ("sklearn.base", "sklearn.pipeline", "sklearn.utils")
+
+
+def _is_fit_by_scikit_learn() -> bool:
+    """Whether a fit is one of several that scikit-learn makes, as in ``cross_val_score``."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name.startswith("sklearn.") and not name.startswith(_OF_THE_USER):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _is_watched() -> bool:
+    """Whether somebody sees a bar: in a notebook, or where standard error is a terminal."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    return (terminal or hasattr(shell, "kernel")) and not _is_fit_by_scikit_learn()
+
+
 class Course:
     """Collects the history of a run, moves the bar, and calls the user's callbacks."""
 
     def __init__(
         self,
-        verbose: bool,
+        verbose: Optional[bool],
         on_step: Optional[Callable[[Report], Any]],
         on_epoch: Optional[Callable[[Report], Any]],
         history: dict[str, list],
     ):
         self.history = history
         self._on_step, self._on_epoch = on_step, on_epoch
+        verbose = _is_watched() if verbose is None else verbose
         self._bar = self._make_bar() if verbose else None
         self._lines = verbose and self._bar is None  # without tqdm
 

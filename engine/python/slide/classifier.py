@@ -33,7 +33,7 @@ from ._inputs import (
     whole,
 )
 from ._keys import config_of, is_key, value_in
-from ._parameters import BEST_F1, CALLED_HERE, class_weights_of, cut_of, with_known_names
+from ._parameters import BEST_F1, CALLED_HERE, class_weights_of, cut_of, label_weights_of, with_known_names
 from ._predictions import Predictions
 from ._progress import Course, Report, figure_of, new_history
 from ._sklearn import BaseEstimator, ClassifierMixin, check_is_fitted, clone
@@ -65,7 +65,8 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
     config: a TOML file to begin with instead of the defaults.
     validation: share of the samples that is held out. After each epoch the network is measured on them, the best
         one is kept, and training ends after ``train__patience`` epochs without a better one (3 unless set).
-    verbose: show a bar while training, without tqdm a line an epoch on standard error.
+    verbose: show a bar while training, without tqdm a line an epoch on standard error. None: where standard error is a
+        terminal or this is a notebook, but not of the fits that scikit-learn makes, as those of ``GridSearchCV``.
     on_step, on_epoch: called with a dict after each step (``epoch``, ``step``, ``total_steps``, ``samples``,
         ``loss``, ``seconds``) and each epoch (``epoch``, ``step``, ``loss``, ``train_seconds``,
         ``samples_per_second``). An on_step that returns False ends training, and the model stays as it is then.
@@ -74,8 +75,9 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         ``validation`` or ``eval_set``, which fit finds (``threshold_``). It may be changed after fit.
     random_state, n_jobs, max_iter: scikit-learn's names for ``train__seed``, ``train__threads`` (-1: all cores) and
         ``train__epochs``.
-    class_weight: "balanced" or a dict of weights by class, where samples have one class each; they multiply
-        sample_weight. Labels of several a sample are weighed by ``data__label_weights``.
+    class_weight: "balanced" or a dict of weights by class; where samples have one class each they multiply sample_weight.
+        Where they have several labels, a dict alone: the weight of a label multiplies its terms of the loss, as
+        ``data__label_weights``, which also balances them by a power of the frequency.
     warm_start: fit continues the present model, as ``partial_fit`` does, for ``train__epochs`` epochs.
 
     **What is copied.** Of a CSR matrix of float32 with indices of int32 the engine uses ids and values where they
@@ -103,7 +105,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         *,
         config: "str | os.PathLike[str] | None" = None,
         validation: float = 0.0,
-        verbose: bool = True,
+        verbose: Optional[bool] = None,
         on_step: Optional[Callable[[Report], Any]] = None,
         on_epoch: Optional[Callable[[Report], Any]] = None,
         threshold: "float | int | str | None" = None,
@@ -217,6 +219,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         held = None if eval_set is None else self._held(data, eval_set)
         if held is None and self.threshold == BEST_F1:
             data, held = _slide.hold_out(config, data)
+        data = self._with_label_weights(data, targets, config.to_toml())
         self._run(lambda course: self._train(config, data, held, course))
         self._keep("threshold_", self._best_threshold(held) if self.threshold == BEST_F1 else None)
         return self
@@ -229,15 +232,19 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
 
     def _weights(self, targets: Targets, sample_weight: Any) -> Any:
         """The weights of samples, [n], with those of their classes; None where there are none."""
-        if self.class_weight is None:
+        if self.class_weight is None or not targets.single:
             return sample_weight
-        if not targets.single:
-            raise InputError(
-                "class_weight is for one class a sample; where samples have several, set data__label_weights to a negative "
-                "power of the frequency, or to a file with a weight a line"
-            )
         by_class = class_weights_of(self.class_weight, np.asarray(targets.rows[1]), targets.classes)
         return by_class if sample_weight is None else by_class * np.asarray(sample_weight)
+
+    def _with_label_weights(self, data: _slide.Data, targets: Targets, config: str) -> _slide.Data:
+        """The samples with the weights of their labels, where they have several. `config`: as TOML."""
+        if self.class_weight is None or targets.single:
+            return data
+        weights = label_weights_of(self.class_weight, targets.classes)
+        if value_in(config, "data", "label_weights") not in ("0", "0.0"):
+            raise InputError("class_weight and data__label_weights both weigh labels; give one of the two")
+        return data.label_weighted(weights)
 
     def _held(self, data: _slide.Data, eval_set: Any) -> _slide.Data:
         """The samples of an eval_set, as those of `data` are."""
@@ -352,6 +359,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         more = None if classes is None else _classes_of(classes)
         targets = more_targets_of(y, self.classes_, self._single, more)
         data = weighted(self._more_data(X, targets), self._weights(targets, sample_weight))
+        data = self._with_label_weights(data, targets, self.model_.config)
 
         def further(course: Course) -> tuple:
             made = _slide.continue_training(
@@ -374,6 +382,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         config = first._configuration()
         targets = targets_of(y, None if classes is None else _classes_of(classes))
         data = self._take(x, targets, config, self._weights(targets, weights))
+        data = self._with_label_weights(data, targets, config.to_toml())
         self._keep("threshold_", None)
         self._run(lambda course: first._train(config, data, None, course))
         return self

@@ -118,6 +118,11 @@ class SLIDE_API Data {
   // all finite, none negative, not all 0.
   Data weighted(const float* weights, std::size_t count) const;
 
+  // Returns the same samples with weights of their labels in training, label 0 first, 1 where there are
+  // fewer: what data.label_weights has in a file, and in its place. Throws InputError where there are more
+  // than labels, or one is not finite or negative, or all are 0.
+  Data label_weighted(const float* weights, std::size_t count) const;
+
   // Returns the same samples with groups (any text): where a share is held out for validation
   // (data.validation) and in tune(), all samples of a group are held out or none. Throws InputError unless
   // there is one group per sample.
