@@ -76,7 +76,8 @@ void check_part(const std::string& part) {
 // Sizes before a row of a data set, whose first offset may be nonzero.
 CsrCounts before_row(const DatasetView& view, std::size_t row) {
   return {row, view.feature_offsets[row] - view.feature_offsets[0],
-          view.label_offsets[row] - view.label_offsets[0], view.weights.empty() ? 0 : row};
+          view.label_offsets[row] - view.label_offsets[0], view.weights.empty() ? 0 : row,
+          view.dense.columns() * row};
 }
 
 CsrCounts counts_of(const Dataset& data) {
@@ -84,7 +85,8 @@ CsrCounts counts_of(const Dataset& data) {
 }
 
 CsrCounts difference(const CsrCounts& a, const CsrCounts& b) {
-  return {a.rows - b.rows, a.features - b.features, a.labels - b.labels, a.weights - b.weights};
+  return {a.rows - b.rows, a.features - b.features, a.labels - b.labels, a.weights - b.weights,
+          a.dense - b.dense};
 }
 
 // Copies rows [first, end) of a part that begins after `base`.
@@ -101,6 +103,7 @@ void copy_run(const DatasetView& view, std::size_t first, std::size_t end, const
     const CsrCounts here = before_row(view, row + 1);
     room.feature_ends[row - first] = base.features + here.features;
     room.label_ends[row - first] = base.labels + here.labels;
+    if (room.dense != nullptr) view.dense.copy_row(row, room.dense + (row - first) * view.dense.columns());
   }
 }
 

@@ -15,10 +15,11 @@ namespace slide {
 // that cannot be joined: dense features, pipes, missing files.
 DataFormat format_of_parts(const std::vector<std::string>& parts, const ReadOptions& options);
 
-// Writes all samples to `sink`; releases each part after copying it. No part has dense columns.
+// Writes all samples to `sink`; releases each part after copying it. All parts have equally many dense
+// columns.
 void join_rows(std::vector<Dataset> parts, CsrSink& sink, int threads);
 
-// The same in memory; numbers of features and labels are the maxima over the parts.
+// The same in memory, without dense columns; numbers of features and labels are the maxima over the parts.
 Dataset joined_rows(std::vector<Dataset> parts, int threads);
 
 }  // namespace slide

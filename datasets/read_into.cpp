@@ -146,7 +146,9 @@ Dataset read_part(const CsrSink& sink, const std::string& part, const ReadOption
   if (!sink.saves_memory()) {
     MemorySink rows;
     sizes = read_into(rows, part, options, chunk_bytes);
-    return rows.take(sizes, {});
+    ReadOptions unscaled;  // the whole is scaled
+    unscaled.normalize = false;
+    return rows.take(sizes, unscaled);
   }
   AtomicFile file(sink.file() + ".part", FileUse::kOwn);
   CacheSink rows(file);
@@ -172,6 +174,10 @@ CsrSizes read_parts(const std::vector<std::string>& parts, const ReadOptions& op
     of_part = {};
     rows.push_back(read_part(sink, part, chosen, chunk_bytes, sizes));
     report.add(of_part);
+    if (rows.size() > 1 && sizes.dense_columns != all.dense_columns)
+      fail_input("{}: its column '{}' has {} numbers a sample, but that of {} has {}; they must be as many",
+                 part, options.columns.dense, sizes.dense_columns, parts.front(), all.dense_columns);
+    all.dense_columns = sizes.dense_columns;
     all.feature_count = std::max(all.feature_count, sizes.feature_count);
     all.label_count = std::max(all.label_count, sizes.label_count);
     all.feature_bound = std::max(all.feature_bound, sizes.feature_bound);

@@ -13,9 +13,10 @@ Dataset read_dataset(const std::string& path, const ReadOptions& options) {
   if (const auto parts = parts_of(path); parts.size() == 1 && parts.front() != path)
     return read_dataset(parts.front(), options);
   if (const auto dense = dense_paths(path)) return read_dense_data(*dense, options, read_dataset);
-  require_no_dense(path, options);
+  if (options.columns.dense.empty()) require_no_dense(path, options);
   MemorySink sink;
   const CsrSizes sizes = read_into(sink, path, options);
+  if (sizes.dense_columns == 0) require_no_dense(path, options);
   return sink.take(sizes, options);
 }
 

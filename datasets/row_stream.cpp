@@ -111,7 +111,8 @@ RowPart RowStream::read_records(std::string_view lines) {
 RowPart RowStream::parse_records(std::string_view records) {
   if (!table_) {
     if (records.empty() || (options_.format != DataFormat::kJsonl && !has_head(records))) return {};
-    table_.emplace(records, origin_, options_.format, options_.columns, Labels::kOptional);
+    table_.emplace(records, origin_, options_.format, options_.columns, Labels::kOptional,
+                   options_.dense_columns);
     records.remove_prefix(table_->head_bytes());
     lines_ = table_->head_lines();
   }

@@ -173,6 +173,7 @@ Dataset read_dense_data(const DensePaths& paths, const ReadOptions& options,
   }
   ReadOptions of_samples = options;
   of_samples.dense_columns.reset();
+  of_samples.columns.dense.clear();
   const Dataset samples = read_samples(paths.beside, of_samples);
   if (samples.dense_count() > 0)
     fail_input("{}: it has dense columns of its own; put those of both into one file", paths.beside);
@@ -185,6 +186,10 @@ Dataset read_dense_data(const DensePaths& paths, const ReadOptions& options,
 
 void require_no_dense(const std::string& path, const ReadOptions& options) {
   if (options.dense_columns.value_or(0) == 0) return;
+  if (!options.columns.dense.empty())
+    fail_input(
+        "{}: it has no dense features, but {} columns are needed; write JSON lines with the column '{}'",
+        path, *options.dense_columns, options.columns.dense);
   fail_input(
       "{}: it has no dense features, but {} columns are needed; name them, as X.npy+{} or X.npy,LABELS", path,
       *options.dense_columns, path);

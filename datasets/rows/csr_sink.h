@@ -19,6 +19,7 @@ struct CsrSizes {
   std::uint64_t label_count = 0;
   std::uint64_t feature_bound = 0;  // all ids are below
   std::uint64_t label_bound = 0;
+  std::size_t dense_columns = 0;  // besides the features above
 };
 
 // Memory for consecutive rows: one end offset per row, relative to the start of the data set, and entries.
@@ -29,6 +30,7 @@ struct CsrRoom {
   std::uint64_t* label_ends = nullptr;
   std::uint32_t* label_ids = nullptr;
   float* weights = nullptr;  // only if rows have weights
+  float* dense = nullptr;    // rows of dense columns; nullptr: the sink leaves them out
 };
 
 class CsrSink {

@@ -11,7 +11,8 @@ CsrStorage::CsrStorage(const CsrCounts& counts)
       feature_values(counts.features),
       label_offsets(counts.rows + 1),
       label_ids(counts.labels),
-      weights(counts.weights) {}
+      weights(counts.weights),
+      dense(counts.dense) {}
 
 Dataset make_dataset(CsrStorage storage, std::uint32_t feature_count, std::uint32_t label_count) {
   const auto owned = std::make_shared<const CsrStorage>(std::move(storage));

@@ -15,12 +15,14 @@ struct CsrCounts {
   std::uint64_t features = 0;
   std::uint64_t labels = 0;
   std::uint64_t weights = 0;  // of samples: 0, or one per sample
+  std::uint64_t dense = 0;    // numbers in dense columns
 
   CsrCounts& operator+=(const CsrCounts& other) {
     rows += other.rows;
     features += other.features;
     labels += other.labels;
     weights += other.weights;
+    dense += other.dense;
     return *this;
   }
   bool operator==(const CsrCounts&) const = default;
@@ -33,12 +35,13 @@ struct CsrStorage {
   AlignedArray<std::uint64_t> label_offsets;  // rows + 1, zeroed
   AlignedArray<std::uint32_t> label_ids;
   AlignedArray<float> weights;
+  AlignedArray<float> dense;  // rows of dense columns, one after the other
 
   CsrStorage() = default;
   explicit CsrStorage(const CsrCounts& counts);
 };
 
-// Converts filled storage to a data set that owns it.
+// Converts filled storage to a data set that owns it, without dense columns.
 Dataset make_dataset(CsrStorage storage, std::uint32_t feature_count, std::uint32_t label_count);
 
 }  // namespace slide

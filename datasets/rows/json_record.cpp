@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -86,10 +88,21 @@ class RecordListener : public Listener {
     record.texts.assign(texts_.size(), {});
     record.has_text.assign(texts_.size(), false);
     clear_labels();
+    record.dense.clear();
     for (const Single& single : single_) single.value->clear();
   }
 
+  bool number_integer(number_integer_t number) override {
+    return is_dense_ ? add_number(static_cast<double>(number)) : Listener::number_integer(number);
+  }
+  bool number_unsigned(number_unsigned_t number) override {
+    return is_dense_ ? add_number(static_cast<double>(number)) : Listener::number_unsigned(number);
+  }
+  bool number_float(number_float_t number, const string_t& text) override {
+    return is_dense_ ? add_number(number) : Listener::number_float(number, text);
+  }
   bool value(std::string_view text) override {
+    if (is_dense_) return fail_dense();
     if (text_ < texts_.size()) {
       std::string& all = record_.texts[text_];
       if (!all.empty() && !text.empty()) all += ' ';
@@ -107,21 +120,35 @@ class RecordListener : public Listener {
     record_.labels.clear();
     record_.labels_are_list = false;
   }
+  bool fail_dense() {
+    return fail(1, fmt::format("the column '{}' holds something else than a list of numbers", name_));
+  }
+  bool add_number(double number) {
+    if (depth() != 2) return fail_dense();
+    if (!(std::fabs(number) <= double{std::numeric_limits<float>::max()}))
+      return fail(1, fmt::format("the column '{}' has a number that is too large for a float", name_));
+    record_.dense.push_back(static_cast<float>(number));
+    return true;
+  }
   void column(const std::string& name) override {
     name_ = name;
     text_ = static_cast<std::size_t>(std::ranges::find(texts_, name) - texts_.begin());
     is_labels_ = !columns_.labels.empty() && name == columns_.labels;
     for (Single& single : single_) single.is_read = !single.column.empty() && name == single.column;
+    is_dense_ = !columns_.dense.empty() && name == columns_.dense;
     if (is_labels_) clear_labels();  // for repeated names, the last one counts
+    if (is_dense_) record_.dense.clear();
     if (text_ == texts_.size()) return;
     record_.texts[text_].clear();
     record_.has_text[text_] = true;
   }
   bool allow_object() override {
+    if (is_dense_) return fail_dense();
     return (text_ == texts_.size() && !is_labels_ && !reads_single()) ||
            fail(1, fmt::format("the column '{}' holds an object; want a string or a list of strings", name_));
   }
   bool start_list() override {
+    if (is_dense_) return depth() == 2 || fail_dense();
     if (is_labels_) record_.labels_are_list = true;
     if ((is_labels_ && depth() > 2) || reads_single())
       return fail(1,
@@ -143,7 +170,7 @@ class RecordListener : public Listener {
   std::array<Single, 3> single_;
   std::string name_;  // current column, and its role:
   std::size_t text_ = static_cast<std::size_t>(-1);
-  bool is_labels_ = false;
+  bool is_labels_ = false, is_dense_ = false;
 };
 
 class NameListener : public Listener {
@@ -155,6 +182,51 @@ class NameListener : public Listener {
   void column(const std::string& name) override { names.push_back(name); }
 };
 
+class VectorListener : public Listener {
+ public:
+  bool number_integer(number_integer_t) override { return add(true); }
+  bool number_unsigned(number_unsigned_t) override { return add(true); }
+  bool number_float(number_float_t, const string_t&) override { return add(false); }
+  bool value(std::string_view) override { return end(); }
+  std::vector<JsonVector> vectors;
+
+ private:
+  void column(const std::string& name) override {
+    end();
+    name_ = name;
+  }
+  bool allow_object() override { return end(); }
+  bool start_list() override { return depth() == 2 ? start() : end(); }
+  bool start() {
+    vectors.push_back({name_, 0, true});
+    return open_ = true;
+  }
+  bool add(bool whole) {
+    if (!open_ || depth() != 2) return end();
+    ++vectors.back().length;
+    vectors.back().whole = vectors.back().whole && whole;
+    return true;
+  }
+  // What stands in the column is no list of numbers, or the column ends.
+  bool end() {
+    if (open_ && depth() != 1) vectors.pop_back();
+    open_ = false;
+    return true;
+  }
+
+  std::string name_;
+  bool open_ = false;  // the last of `vectors` may go on
+};
+
+// What the fault of a line is where it is no JSON only by a NaN or an infinity, as Python writes them.
+std::string not_finite(std::string_view line, std::size_t column) {
+  for (const std::string_view word : {"NaN", "Infinity"}) {
+    if (column > 0 && column <= line.size() && line.substr(column - 1).starts_with(word))
+      return fmt::format("{} is no number in JSON; write finite numbers", word);
+  }
+  return {};
+}
+
 }  // namespace
 
 void parse_json_record(std::string_view line, const RecordColumns& columns, JsonRecord& record) {
@@ -162,6 +234,8 @@ void parse_json_record(std::string_view line, const RecordColumns& columns, Json
   RecordListener listener(columns, record);
   if (Json::sax_parse(line.begin(), line.end(), &listener)) return;
   const RowFault& fault = listener.fault();
+  if (std::string message = not_finite(line, fault.column); !message.empty())
+    throw RowFault{fault.column, std::move(message)};
   const bool cut_off = fault.column > line.size();
   throw RowFault{fault.column, cut_off ? fault.message + "; " + kWholeObjects : fault.message};
 }
@@ -174,6 +248,12 @@ std::vector<std::string> json_columns(std::string_view line) {
   NameListener listener;
   Json::sax_parse(line.begin(), line.end(), &listener);
   return std::move(listener.names);
+}
+
+std::vector<JsonVector> json_vectors(std::string_view line) {
+  VectorListener listener;
+  if (nests_too_deep(line) || !Json::sax_parse(line.begin(), line.end(), &listener)) return {};
+  return std::move(listener.vectors);
 }
 
 }  // namespace slide

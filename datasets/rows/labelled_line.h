@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,7 @@ struct LabelledLine {
   std::string scratch;
   float weight = 1;              // of the sample; other than 1 only in tables
   std::string_view group, time;  // of the sample, in tables with such columns
+  std::span<const float> dense;  // features of the sample, in tables with such a column
   // For records of a table (table.h):
   std::vector<std::string_view> fields;
   std::string unquoted;

@@ -29,6 +29,7 @@ struct TableColumns {
   std::string label_separator = ",";  // where the labels column is one string
   std::string weight;                 // column name; empty: all weights 1
   std::string group{}, time{};        // column names or empty: see SampleKeys
+  std::string dense{};                // JSON Lines: column of dense features, a list of numbers; or empty
   bool operator==(const TableColumns&) const = default;
 };
 

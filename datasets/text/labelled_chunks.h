@@ -52,6 +52,7 @@ class LabelledChunks {
         mine.emptied.push_back(mine.rows);
         parts.labels.clear();
         parts.text = {};
+        parts.dense = {};
       }
       ++mine.rows;
       use(parts);
@@ -67,6 +68,7 @@ class LabelledChunks {
   // Number of lines of all chunks, after processing.
   std::uint64_t lines() const;
   bool has_weights() const { return rules_.table != nullptr && rules_.table->has_weights(); }
+  std::size_t dense_columns() const { return rules_.table == nullptr ? 0 : rules_.table->dense_columns(); }
 
  private:
   struct Chunk {

@@ -25,12 +25,13 @@ struct ChunkRows {
   std::vector<std::uint32_t> feature_ids, label_ids;
   std::vector<float> feature_values;
   std::vector<float> weights;  // empty where all weights are equal
+  std::vector<float> dense;    // rows of dense columns, one after the other
   std::uint64_t unknown_features = 0, unknown_labels = 0;
 
   // Removes all rows and keeps the memory.
   void clear() {
     feature_ends.clear(), label_ends.clear(), feature_ids.clear(), label_ids.clear();
-    feature_values.clear(), weights.clear();
+    feature_values.clear(), weights.clear(), dense.clear();
     unknown_features = unknown_labels = 0;
   }
 };
@@ -90,6 +91,8 @@ void read_chunk(Chunks& chunks, std::size_t chunk, const TextModel& model, const
     rows.unknown_features += reading.row.unknown;
     append(reading.row, rows);
     if (chunks.has_weights()) rows.weights.push_back(parts.weight);
+    rows.dense.insert(rows.dense.end(), parts.dense.begin(), parts.dense.end());
+    rows.dense.resize(rows.feature_ends.size() * chunks.dense_columns());  // zeros where there is no text
   });
 }
 
@@ -100,6 +103,7 @@ void store(const ChunkRows& rows, std::uint32_t known, const std::vector<std::ui
   std::copy(rows.feature_values.begin(), rows.feature_values.end(), room.feature_values);
   std::copy(rows.label_ids.begin(), rows.label_ids.end(), room.label_ids);
   std::copy(rows.weights.begin(), rows.weights.end(), room.weights);
+  if (room.dense != nullptr) std::copy(rows.dense.begin(), rows.dense.end(), room.dense);
   for (std::size_t i = 0; i < rows.feature_ends.size(); ++i) {
     room.feature_ends[i] = before.features + rows.feature_ends[i];
     room.label_ends[i] = before.labels + rows.label_ends[i];
@@ -141,7 +145,7 @@ std::uint64_t read_samples(Chunks& chunks, const TextModel& model, const TextRul
     read_chunk(chunks, index, model, rules, mine);
     const ChunkRows& rows = mine.rows;
     counts[index] = {rows.feature_ends.size(), rows.feature_ids.size(), rows.label_ids.size(),
-                     rows.weights.size()};
+                     rows.weights.size(), rows.dense.size()};
     unknown[index] = {rows.unknown_features, rows.unknown_labels};
     return mine;
   };
@@ -180,7 +184,8 @@ CsrSizes parse_labelled_text(const TextSource& source, const TextModel& model, c
                              CsrSink& sink, std::size_t chunk_bytes) {
   std::optional<Table> table;
   if (is_table(options.format))
-    table.emplace(source.text, source.origin, options.format, options.columns, Labels::kRequired);
+    table.emplace(source.text, source.origin, options.format, options.columns, Labels::kRequired,
+                  options.dense_columns);
   const TextSource rest = table ? behind_head(source, *table) : source;
   LineRules rules = {find_text_form(source.text).value_or(model.form()), false, options.skip_bad};
   if (table) rules.table = &*table, rules.lines_before = table->head_lines();
@@ -197,7 +202,7 @@ CsrSizes parse_labelled_text(const TextSource& source, const TextModel& model, c
   if (options.report != nullptr) *options.report = std::move(report);
   const std::size_t more = options.unknown_labels != nullptr ? options.unknown_labels->size() : 0;
   const auto labels = model.label_count() + static_cast<std::uint32_t>(more);
-  return {model.feature_count(), labels, model.feature_count(), labels};
+  return {model.feature_count(), labels, model.feature_count(), labels, chunks.dense_columns()};
 }
 
 namespace {
@@ -207,8 +212,11 @@ Dataset read_to_memory(Chunks& chunks, const TextModel& model, bool normalize, i
                        ReadReport& report) {
   MemorySink sink;
   read_samples(chunks, model, {normalize, threads}, sink, report);
-  const CsrSizes sizes = {model.feature_count(), model.label_count(), 0, 0};
-  return sink.take(sizes, {});
+  const CsrSizes sizes = {model.feature_count(), model.label_count(), 0, 0, chunks.dense_columns()};
+  ReadOptions how;
+  how.normalize = normalize;
+  how.threads = threads;
+  return sink.take(sizes, how);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "datasets/rows/json_record.h"
@@ -18,17 +19,7 @@ namespace slide {
 
 namespace {
 
-// The column names in data.text.
-std::vector<std::string> names_in(std::string_view list) {
-  std::vector<std::string> names;
-  while (true) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    const std::string_view name = trimmed(list.substr(0, comma));
-    if (!name.empty()) names.emplace_back(name);
-    if (comma == list.size()) return names;
-    list.remove_prefix(comma + 1);
-  }
-}
+constexpr std::size_t kDenseLines = 20;  // with lists, for their length
 
 std::string_view behind_blank_lines(std::string_view text) {
   text = without_byte_order_mark(text);
@@ -121,9 +112,20 @@ std::string_view key_in(std::string_view text, const std::string& column, const 
 
 }  // namespace
 
+std::vector<std::string> column_names(std::string_view list) {
+  std::vector<std::string> names;
+  while (true) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    const std::string_view name = trimmed(list.substr(0, comma));
+    if (!name.empty()) names.emplace_back(name);
+    if (comma == list.size()) return names;
+    list.remove_prefix(comma + 1);
+  }
+}
+
 std::optional<DataFormat> detect_table(std::string_view head, const TableColumns& columns) {
   if (columns.text.empty()) return {};
-  const std::vector<std::string> wanted = names_in(columns.text);
+  const std::vector<std::string> wanted = column_names(columns.text);
   const std::string_view text = behind_blank_lines(head);
   if (begins_object(text)) return DataFormat::kJsonl;
   for (const DataFormat format : {DataFormat::kCsv, DataFormat::kTsv}) {
@@ -134,7 +136,7 @@ std::optional<DataFormat> detect_table(std::string_view head, const TableColumns
 
 char delimiter_of(DataFormat format, std::string_view head, const std::string& text_columns) {
   if (format != DataFormat::kCsv) return format == DataFormat::kTsv ? '\t' : '\0';
-  const std::vector<std::string> wanted = names_in(text_columns);
+  const std::vector<std::string> wanted = column_names(text_columns);
   const std::string_view text = behind_blank_lines(head);
   return !has_columns(text, ',', wanted) && has_columns(text, ';', wanted) ? ';' : ',';
 }
@@ -173,10 +175,12 @@ std::string columns_shown(std::string_view head) {
 }
 
 Table::Table(std::string_view text, const std::string& origin, DataFormat format, const TableColumns& columns,
-             Labels labels)
+             Labels labels, std::optional<std::uint32_t> dense_columns)
     : columns_(columns),
-      texts_(names_in(columns.text)),
-      delimiter_(delimiter_of(format, text, columns.text)) {
+      texts_(column_names(columns.text)),
+      delimiter_(delimiter_of(format, text, columns.text)),
+      dense_columns_(dense_columns.value_or(0)),
+      dense_known_(dense_columns.has_value()) {
   if (texts_.empty()) {
     const std::string shown = columns_shown(text);
     fail_input(
@@ -185,6 +189,32 @@ Table::Table(std::string_view text, const std::string& origin, DataFormat format
   }
   if (labels == Labels::kOptional) columns_.labels = columns_.weight = columns_.group = columns_.time = "";
   read_head(text, origin);
+  if (columns_.dense.empty())
+    dense_columns_ = 0;
+  else if (!dense_known_ || delimiter_ != '\0')
+    find_dense_columns(text.substr(head_bytes_), origin);
+}
+
+void Table::find_dense_columns(std::string_view text, const std::string& origin) {
+  if (delimiter_ != '\0')
+    fail_input("{}: '{}', which data.dense names, is a column of JSON lines; write the samples as these",
+               origin, columns_.dense);
+  const std::vector<std::string> no_texts;
+  std::map<std::size_t, std::size_t> lines;  // with a list of such a length
+  JsonRecord object;
+  for (std::size_t seen = 0; !text.empty() && seen < kDenseLines;) {
+    const std::string_view line = take_line(text);
+    try {
+      if (is_blank_line(line)) continue;
+      parse_json_record(line, {no_texts, {}, {}, {}, {}, columns_.dense}, object);
+      if (object.dense.empty()) continue;
+    } catch (const RowFault&) {  // readers tell it
+      continue;
+    }
+    ++seen;
+    const std::size_t length = object.dense.size();
+    if (++lines[length] > lines[dense_columns_]) dense_columns_ = length;
+  }
 }
 
 void Table::read_head(std::string_view text, const std::string& origin) {
@@ -226,6 +256,7 @@ void Table::split(std::string_view record, LabelledLine& result) const {
   result.scratch.clear();
   result.weight = 1.0F;
   result.group = result.time = {};
+  result.dense = {};
   if (!is_blank_line(record)) {
     delimiter_ == '\0' ? split_object(record, result) : split_fields(record, result);
   }
@@ -254,14 +285,31 @@ void Table::split_fields(std::string_view record, LabelledLine& result) const {
   if (!columns_.time.empty()) result.time = key_in(result.fields[time_field_], columns_.time, "data.time");
 }
 
+void Table::check_dense(const JsonRecord& object, std::string_view record) const {
+  const char* const advice = dense_known_ ? "" : ", or leave the column out by data.dense=none";
+  if (object.dense.empty()) {
+    throw RowFault{1, fmt::format("there are no numbers in a column '{}', which data.dense names; give every "
+                                  "sample its own{}; the columns are {}",
+                                  columns_.dense, advice, columns_shown(record))};
+  }
+  if (object.dense.size() != dense_columns_) {
+    throw RowFault{
+        1, fmt::format("the column '{}' has {} numbers, but {} are needed; give every sample as many{}",
+                       columns_.dense, object.dense.size(), dense_columns_, advice)};
+  }
+}
+
 void Table::split_object(std::string_view record, LabelledLine& result) const {
   JsonRecord& object = result.object;
-  parse_json_record(record, {texts_, columns_.labels, columns_.weight, columns_.group, columns_.time},
+  parse_json_record(record,
+                    {texts_, columns_.labels, columns_.weight, columns_.group, columns_.time, columns_.dense},
                     object);
   if (std::ranges::find(object.has_text, true) == object.has_text.end()) {
     throw RowFault{1, fmt::format("there is no column '{}', which data.text names; the columns are {}",
                                   fmt::join(texts_, "' or '"), columns_shown(record))};
   }
+  if (!columns_.dense.empty()) check_dense(object, record);
+  result.dense = object.dense;
   for (const std::string& text : object.texts) append_text(text, result.scratch);
   for (const std::string& name : object.labels) {
     if (object.labels_are_list) {

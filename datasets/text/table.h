@@ -17,6 +17,9 @@
 
 namespace slide {
 
+// The column names in a list as that of data.text.
+std::vector<std::string> column_names(std::string_view list);
+
 // Format of a table that begins with `head` and has the text columns; nullopt where there is none.
 std::optional<DataFormat> detect_table(std::string_view head, const TableColumns& columns);
 
@@ -36,15 +39,18 @@ std::string columns_shown(std::string_view head);
 
 class Table {
  public:
-  // Table that begins with `text`. Labels::kOptional: reads only texts. Throws InputError, naming `origin`,
+  // Table that begins with `text`. Labels::kOptional: reads only texts. `dense_columns`: what length the
+  // lists of the dense column have; nullopt: that of most of the first. Throws InputError, naming `origin`,
   // where columns are not named or missing.
   Table(std::string_view text, const std::string& origin, DataFormat format, const TableColumns& columns,
-        Labels labels);
+        Labels labels, std::optional<std::uint32_t> dense_columns = {});
 
   // Bytes and lines before the first record.
   std::size_t head_bytes() const { return head_bytes_; }
   std::uint64_t head_lines() const { return head_lines_; }
   bool has_weights() const { return !columns_.weight.empty(); }
+  // Length of the lists of the dense column; 0: there is none.
+  std::size_t dense_columns() const { return dense_columns_; }
   // For CSV and TSV, whose records may span lines; 0 for JSON Lines.
   char delimiter() const { return delimiter_; }
 
@@ -59,13 +65,17 @@ class Table {
   void read_head(std::string_view text, const std::string& origin);
   void split_fields(std::string_view record, LabelledLine& result) const;
   void split_object(std::string_view record, LabelledLine& result) const;
+  void find_dense_columns(std::string_view text, const std::string& origin);
+  void check_dense(const JsonRecord& object, std::string_view record) const;
 
   TableColumns columns_;
   std::vector<std::string> texts_;  // names of the text columns
   char delimiter_;
   std::size_t head_bytes_ = 0;
   std::uint64_t head_lines_ = 0;
-  std::size_t fields_ = 0;  // of a CSV record; and the indices of the columns:
+  std::size_t dense_columns_ = 0;
+  bool dense_known_ = false;  // by the caller, not from the lists
+  std::size_t fields_ = 0;    // of a CSV record; and the indices of the columns:
   std::vector<std::size_t> text_fields_;
   std::size_t label_field_ = 0, weight_field_ = 0, group_field_ = 0, time_field_ = 0;
 };

@@ -44,6 +44,7 @@ class TextSampleChunks {
   void check_faults() const {}
   void report_faults(ReadReport&) const {}
   bool has_weights() const { return false; }
+  std::size_t dense_columns() const { return 0; }
 
  private:
   static constexpr std::size_t kSamples = 256;  // per chunk

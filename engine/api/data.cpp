@@ -21,6 +21,7 @@
 #include "engine/base/foreign_text.h"
 #include "engine/base/parallel.h"
 #include "engine/model/model_input.h"
+#include "engine/run/dense_column.h"
 #include "engine/run/interaction_data.h"
 #include "engine/run/run_data.h"
 
@@ -118,6 +119,7 @@ void record_reading(const Data::Impl& data, slide::Config& config) {
   config.data.text = data.reading->options.text;
   config.data.labels = data.reading->options.labels;
   config.data.label_separator = data.reading->options.label_separator;
+  config.data.dense = data.reading->options.dense;
   config.data.weight = data.reading->options.weight;
   if (data.reading->text != nullptr) config.text = data.reading->text->options();
 }
@@ -202,6 +204,7 @@ Data Data::read(const std::string& path, const Config& config) {
     chosen.data.test_after.clear();
     const bool suited = chosen.data.kind == DataKind::kInteractions;
     if (!suited && is_interactions(chosen.data)) chosen = suited_to_interactions(chosen);
+    if (chosen.data.kind != DataKind::kInteractions) chosen.data.dense = dense_column(chosen.data);
     RunData read = read_run_data(chosen, static_cast<int>(chosen.train.threads));
     return read_with(chosen.data, std::move(read.train), std::move(read.text), read.warnings());
   });

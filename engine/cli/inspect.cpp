@@ -197,7 +197,7 @@ void print_model(const Model& model, const std::string& path) {
   print("model              {}, format {}, after {} steps\n", path, model.version, grouped(model.steps));
   print("trained on         {} samples, {} features, {} labels\n", grouped(shape.samples),
         grouped(shape.features), grouped(shape.labels));
-  if (shape.dense > 0) print("dense features     {} of them are dense columns\n", grouped(shape.dense));
+  if (shape.dense > 0) print("dense features     {}\n", dense_text(shape.dense, model.config.data));
   if (shape.crosses > 0) print("pairs of features  {} as further features\n", grouped(shape.crosses));
   if (model.config.data.idf_power != 0)
     print("feature values     times their rarity to the power {}\n", model.config.data.idf_power);

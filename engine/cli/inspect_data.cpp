@@ -15,6 +15,7 @@
 #include "engine/cli/inspect_json.h"
 #include "engine/cli/text.h"
 #include "engine/cli/warnings.h"
+#include "engine/run/dense_column.h"
 #include "engine/run/run_data.h"
 
 namespace slide::cli {
@@ -64,6 +65,15 @@ std::string columns_of(const DataLook& look) {
 
 }  // namespace
 
+std::string of_column(const std::string& name) {
+  return name.empty() ? name : fmt::format(", of the column '{}'", shown_part(name));
+}
+
+std::string dense_text(std::size_t columns, const DataConfig& config) {
+  return fmt::format("{} of them are dense columns{}", grouped(columns),
+                     of_column(dense_column_name(config)));
+}
+
 void print_data_look(const DataLook& look) {
   const double samples = std::max<double>(1.0, double(look.samples));
   if (!look.form.empty()) print("form               {}\n", look.form);
@@ -71,7 +81,9 @@ void print_data_look(const DataLook& look) {
         double(look.label_entries) / samples, grouped(look.labels_once),
         look.unlabelled > 0 ? fmt::format("; {} samples have none", grouped(look.unlabelled)) : "");
   print("features           {:.1f} a sample{}{}\n", double(look.feature_entries) / samples,
-        look.dense > 0 ? fmt::format(", and {} dense columns", grouped(look.dense)) : "",
+        look.dense > 0
+            ? fmt::format(", and {} dense columns{}", grouped(look.dense), of_column(look.dense_column))
+            : "",
         look.featureless > 0 ? fmt::format("; {} samples have none", grouped(look.featureless)) : "");
   print("looks wrong        {}\n",
         look.warnings.empty()

@@ -9,6 +9,11 @@
 
 namespace slide::cli {
 
+// ", of the column 'NAME'", or nothing for no name.
+std::string of_column(const std::string& name);
+// The dense columns of a model, of which there are some.
+std::string dense_text(std::size_t columns, const DataConfig& config);
+
 // Prints what was read of data.train, a line a subject, what matters most first.
 void print_data_look(const DataLook& look);
 

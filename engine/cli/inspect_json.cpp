@@ -5,6 +5,7 @@
 #include "engine/cli/convert_model.h"
 #include "engine/config/spellings.h"
 #include "engine/inference/auto_inference.h"
+#include "engine/run/dense_column.h"
 #include "engine/run/label_view.h"
 
 namespace slide::cli {
@@ -63,6 +64,8 @@ Json json_of(const Model& model, const std::string& path) {
                {"samples", shape.samples},
                {"features", shape.features},
                {"labels", shape.labels},
+               {"dense_columns", shape.dense},
+               {"dense_column", dense_column_name(model.config.data)},
                {"pairs", shape.crosses},
                {"idf_power", model.config.data.idf_power},
                {"text", nullptr},
@@ -108,6 +111,7 @@ Json json_of(const DataLook& look) {
           {"most_frequent", most_frequent(look)},
           {"features", look.features},
           {"dense_columns", look.dense},
+          {"dense_column", look.dense_column},
           {"feature_entries", look.feature_entries},
           {"featureless", look.featureless},
           {"groups", look.groups},

@@ -34,6 +34,20 @@ struct RealRange {
   }
 };
 
+// Ranges by which of their ends are open.
+constexpr RealRange closed(double low, double high) {
+  return {low, high, false, false};
+}
+constexpr RealRange above(double low, double high) {
+  return {low, high, true, false};
+}
+constexpr RealRange between(double low, double high) {
+  return {low, high, true, true};
+}
+constexpr RealRange below(double low, double high) {
+  return {low, high, false, true};
+}
+
 // An enum member; names[i] is the spelling of value i.
 struct Choice {
   void* member;

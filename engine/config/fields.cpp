@@ -49,19 +49,6 @@ CountList list(std::vector<std::uint32_t>& member, std::int64_t low, std::int64_
 constexpr std::int64_t kMaxTables = 1024;
 constexpr std::int64_t kMax31 = std::numeric_limits<std::int32_t>::max();
 
-constexpr RealRange closed(double low, double high) {
-  return {low, high, false, false};
-}
-constexpr RealRange above(double low, double high) {
-  return {low, high, true, false};
-}
-constexpr RealRange between(double low, double high) {
-  return {low, high, true, true};
-}
-constexpr RealRange below(double low, double high) {
-  return {low, high, false, true};
-}
-
 std::vector<Field> data_fields(DataConfig& c) {
   return {
       {"train", files(c.train),
@@ -90,6 +77,9 @@ std::vector<Field> data_fields(DataConfig& c) {
        "JSON lines, CSV, TSV: the column of labels, a list of strings, or a string of several.", "\"\""},
       {"label_separator", text(c.label_separator),
        "What stands between the labels of such a string, and before the TAB of labelled text.", "\",\""},
+      {"dense", text(c.dense, true),
+       "JSON lines: the column of dense features, a list of numbers; empty = found, none = there is none.",
+       "\"\""},
       {"weight", text(c.weight, true),
        "JSON lines, CSV, TSV: the column with the weights of samples in training; empty = all weigh the "
        "same; interactions: the column of weights, by name or number, none = there is none.",

@@ -105,6 +105,17 @@ MaybeViolation check_columns(const DataConfig& data) {
   if (!data.sample_weights.empty() && !data.weight.empty())
     return violation("data.sample_weights", "= {} leaves no place for data.weight = {}; leave one out",
                      data.sample_weights, data.weight);
+  if (!data.dense.empty() && data.dense != kNoColumn) {
+    if (data.text.empty())
+      return violation("data.dense", "= {} needs JSON lines, whose columns data.text and data.labels name",
+                       data.dense);
+    if (data.dense == data.labels || data.dense == data.weight || data.dense == data.text)
+      return violation("data.dense", "= {} names a column that is also that of {}; name another one",
+                       data.dense,
+                       data.dense == data.labels ? "data.labels"
+                       : data.dense == data.text ? "data.text"
+                                                 : "data.weight");
+  }
   if (data.label_separator.empty())
     return violation("data.label_separator", "must not be empty: it stands between labels");
   return std::nullopt;

@@ -52,6 +52,7 @@ struct LabelWeights {
 inline constexpr std::string_view kFileOrder = "order";
 // And where samples have no order that matters: validation samples are random, also those of a search.
 inline constexpr std::string_view kNoTime = "none";
+inline constexpr std::string_view kNoColumn = "none";  // data.dense
 
 // [data]: sources of samples.
 struct DataConfig {
@@ -73,6 +74,7 @@ struct DataConfig {
   std::string text;
   std::string labels;
   std::string label_separator = ",";
+  std::string dense;  // of JSON Lines; empty: found in the training file, or none; kNoColumn: none
   std::string weight;
   std::string sample_weights;    // file with one weight per training sample, or empty
   LabelWeights label_weights;    // default: all 1

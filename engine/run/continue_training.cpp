@@ -48,6 +48,7 @@ Config continued_config(Config config, const std::string& init) {
   config.data.text = before.text;
   config.data.labels = before.labels;
   config.data.label_separator = before.label_separator;
+  config.data.dense = before.dense.empty() ? kNoColumn : before.dense;
   config.data.weight = before.weight;
   config.data.log = before.log;
   config.data.user = before.user;

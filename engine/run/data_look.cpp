@@ -13,6 +13,7 @@
 #include "datasets/rows/data_parts.h"
 #include "datasets/sidecar/sample_keys.h"
 #include "datasets/text/table.h"
+#include "engine/run/dense_column.h"
 
 namespace slide {
 
@@ -145,6 +146,7 @@ DataLook look_at(const Config& config, const RunData& data, std::size_t frequent
   look.samples = train.samples();
   look.features = train.feature_count();
   look.dense = train.dense_count();
+  look.dense_column = dense_column_name(config.data);
   for (std::size_t i = 0; i < train.samples(); ++i) {
     const std::size_t features = train.features(i).ids.size();
     look.unlabelled += train.labels(i).empty() ? 1 : 0;

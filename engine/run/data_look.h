@@ -26,6 +26,7 @@ struct DataLook {
   std::size_t features = 0;
   std::size_t feature_entries = 0;    // of all samples, not the dense ones
   std::size_t dense = 0;              // columns
+  std::string dense_column;           // of a table, that holds these; or empty
   std::size_t featureless = 0;        // samples
   std::size_t groups = 0, times = 0;  // distinct ones; 0: the samples have none
   std::string first_time, last_time;  // of interactions, as dates or numbers; empty: they have none

@@ -63,6 +63,15 @@ bool is_interactions(const DataConfig& config) {
       config.train.empty() ? "data.train" : shown_path(config.train));
 }
 
+void require_no_ridge(const Config& config) {
+  const double ridge = config.layers.back().wide_ridge;
+  if (ridge == 0 || config.data.train.empty()) return;
+  fail_input(
+      "layer.-1.wide_ridge = {} is for interactions, but {} is not clearly a log of these; if it is, set "
+      "data.kind=interactions",
+      ridge, shown_path(config.data.train));
+}
+
 namespace {
 
 // Moves the held-out items of users into the test.

@@ -17,6 +17,9 @@ namespace slide {
 // format. Throws InputError where keys for interaction logs are set for other data.
 bool is_interactions(const DataConfig& config);
 
+// Throws InputError where a key of interactions is set for data that are not clearly such a log.
+void require_no_ridge(const Config& config);
+
 // How its lines are read.
 LogOptions log_options(const DataConfig& config);
 

@@ -21,6 +21,7 @@
 #include "datasets/sidecar/label_weights.h"
 #include "datasets/text_learner.h"
 #include "engine/base/error.h"
+#include "engine/run/dense_column.h"
 #include "engine/run/interaction_data.h"
 #include "engine/run/known_users.h"
 #include "engine/run/run_warnings.h"
@@ -66,6 +67,7 @@ ReadOptions read_options(const DataConfig& config, std::size_t features, int thr
     return options;
   }
   options.columns = {config.text, config.labels, config.label_separator, config.weight};
+  options.columns.dense = dense_column_name(config);
   name_key_columns(config, options.columns);
   return options;
 }
@@ -91,8 +93,10 @@ Dataset last_of(const Dataset& data, std::size_t count) {
 Dataset read_training_file(const std::string& path, const ReadOptions& options, bool cache,
                            std::vector<std::string>& notes) {
   if (!cache) return read_dataset(path, options);
-  if (dense_paths(path)) {
-    notes.push_back(path + ": no cache: dense features are used as they lie in their file");
+  const bool column = !options.columns.dense.empty();
+  if (column || dense_paths(path)) {
+    notes.push_back(fmt::format("{}: no cache: dense features {}", shown_path(path),
+                                column ? "of lines have none" : "are used as they lie in their file"));
     return read_dataset(path, options);
   }
   CachedDataset cached = read_dataset_cached(path, options);
@@ -118,16 +122,6 @@ TableColumns without_training_columns(TableColumns& columns) {
   return before;
 }
 
-// For data that are not clearly an interaction log.
-void require_no_ridge(const Config& config) {
-  const double ridge = config.layers.back().wide_ridge;
-  if (ridge == 0 || config.data.train.empty()) return;
-  fail_input(
-      "layer.-1.wide_ridge = {} is for interactions, but {} is not clearly a log of these; if it is, set "
-      "data.kind=interactions",
-      ridge, shown_path(config.data.train));
-}
-
 // Calls `parse` with the overrides; where only the data reveal interactions, again with an override that says
 // so.
 template <class Parse>
@@ -136,6 +130,7 @@ Config resolved_by_kind(const std::vector<std::string>& overrides, const Parse& 
   if (config.data.kind == DataKind::kInteractions) return resolved(config);
   if (!is_interactions(config.data)) {
     require_no_ridge(config);
+    config.data.dense = dense_column(config.data);
     return resolved(config);
   }
   std::vector<std::string> told = {"data.kind=interactions"};

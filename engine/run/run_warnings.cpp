@@ -3,6 +3,7 @@
 #include "datasets/data_warnings.h"
 #include "datasets/rows/data_parts.h"
 #include "engine/base/error.h"
+#include "engine/run/dense_column.h"
 
 namespace slide {
 
@@ -18,6 +19,7 @@ void check_separator(const DataConfig& config, const TextModel* text) {
 
 void add_warnings(const DataConfig& config, RunData& data) {
   const bool log = config.kind == DataKind::kInteractions;
+  if (!log) note_dense_column(config, data);
   const auto labels = data.train.label_count();
   if (!log) add_label_warnings(data.train, config.train, data.train_report);
   if (log) add_log_warnings(data.train, config.train, data.train_report);

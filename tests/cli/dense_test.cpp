@@ -147,6 +147,153 @@ TEST_F(DenseTest, TakesSparseFeaturesToo) {
   expect_refused(train_on("one.toml", train, "two"), "needs a first layer that is hidden and dense");
 }
 
+// The same samples as lines of a table, their numbers in a column; and without it.
+class DenseLinesTest : public DenseTest {
+ protected:
+  void SetUp() override {
+    DenseTest::SetUp();
+    write_lines("trn", 300);
+    write_lines("tst", 60);
+  }
+  void write_lines(const std::string& name, int samples) {
+    const std::vector<float> values = rows_of(samples);
+    std::string with, without;
+    for (int i = 0; i < samples; ++i) {
+      const std::string line = line_of(i);
+      without += line + "}\n";
+      const auto* const row = values.data() + i * kDenseColumns;
+      with += fmt::format("{}, \"ids\": [1, 2], \"vector\": [{}]}}\n", line,
+                          fmt::join(std::vector<float>(row, row + kDenseColumns), ", "));
+    }
+    write_file(slide_.path(name + ".jsonl"), with);
+    write_file(slide_.path(name + ".texts.jsonl"), without);
+  }
+  // Without its end.
+  static std::string line_of(int i) {
+    return fmt::format(R"({{"text": "word{} common", "labels": ["L{}"])", i % 5, i % kDenseLabels);
+  }
+  Outcome train_lines(const std::string& data, const std::string& out, std::vector<std::string> more = {}) {
+    more.insert(more.end(), columns_.begin(), columns_.end());
+    return train_on("small.toml", data, out, more);
+  }
+  std::string answers(const std::string& model, const std::string& data, const std::string& input = {}) {
+    const Outcome done = slide_.run({"predict", model, data, "--k", "3"}, input);
+    EXPECT_EQ(done.code, 0) << done.err;
+    return done.out;
+  }
+  const std::vector<std::string> columns_ = {"--set", "data.text=text",  "--set", "data.labels=labels",
+                                             "--set", "text.min_count=1"};
+};
+
+TEST_F(DenseLinesTest, GiveTheModelOfAPairOfFiles) {
+  const Outcome found = train_lines("trn.jsonl", "lines", {"--test", "tst.jsonl"});
+  ASSERT_EQ(found.code, 0) << found.err;
+  EXPECT_NE(found.out.find("the column 'vector': 20 numbers a sample"), std::string::npos) << found.out;
+  ASSERT_EQ(train_lines("trn.jsonl", "named", {"--set", "data.dense=vector"}).code, 0);
+  ASSERT_EQ(train_lines("X.trn.npy+trn.texts.jsonl", "pair").code, 0);
+  const std::string expected = answers("pair", "X.tst.npy+tst.texts.jsonl");
+  EXPECT_EQ(answers("lines", "tst.jsonl"), expected);
+  EXPECT_EQ(answers("named", "tst.jsonl"), expected);
+  EXPECT_EQ(answers("lines", "-", file("tst.jsonl")), expected);
+  EXPECT_EQ(answers("lines", "X.tst.npy+tst.texts.jsonl"), expected);
+  EXPECT_EQ(answers("lines", "X.tst.npy+tst.jsonl"), expected);
+  EXPECT_GT(precision("lines", "tst.jsonl"), 0.95);
+}
+
+TEST_F(DenseLinesTest, MayLieInSeveralFiles) {
+  const std::string all = file("trn.jsonl");
+  const std::size_t cut = all.find('\n', all.size() / 3) + 1;
+  write_file(slide_.path("part-a.jsonl"), all.substr(0, cut));
+  write_file(slide_.path("part-b.jsonl"), all.substr(cut));
+  ASSERT_EQ(train_lines("trn.jsonl", "one").code, 0);
+  ASSERT_EQ(train_lines("part-*.jsonl", "two", {"--set", "data.cache=true"}).code, 0);
+  EXPECT_EQ(answers("two", "tst.jsonl"), answers("one", "tst.jsonl"));
+  std::string few = all.substr(cut);
+  for (std::size_t at = 0; (at = few.find(", 0.", at)) != std::string::npos;) {
+    few.erase(at, few.find_first_of(",]", at + 2) - at);  // a number less in each line
+    at = few.find('\n', at);
+  }
+  write_file(slide_.path("part-b.jsonl"), few);
+  expect_refused(train_lines("part-*.jsonl", "none"), "part-b.jsonl: its column 'vector' has 19 numbers");
+}
+
+TEST_F(DenseLinesTest, AreInspectedTunedMeasuredAndContinued) {
+  ASSERT_EQ(train_lines("trn.jsonl", "out").code, 0);
+  const Json model = Json::parse(slide_.run({"inspect", "out", "--json"}).out);
+  EXPECT_EQ(model["dense_columns"], 20);
+  EXPECT_EQ(model["dense_column"], "vector");
+  std::vector<std::string> inspect = {"inspect", "trn.jsonl"};
+  inspect.insert(inspect.end(), columns_.begin(), columns_.end());
+  const Outcome data = slide_.run(inspect);
+  EXPECT_NE(data.out.find("and 20 dense columns, of the column 'vector'"), std::string::npos) << data.out;
+  write_file(slide_.path("answers"), answers("out", "tst.jsonl"));
+  const Outcome measured =
+      slide_.run({"evaluate", "answers", "tst.jsonl", "--model", "out/model.slide", "--k", "1", "--json"});
+  ASSERT_EQ(measured.code, 0) << measured.err;
+  EXPECT_DOUBLE_EQ(Json::parse(measured.out)["p_at_1"].get<double>(), precision("out", "tst.jsonl"));
+  std::vector<std::string> tune = {"tune", "trn.jsonl", "--trials", "2", "--out", "tuned"};
+  tune.insert(tune.end(), columns_.begin(), columns_.end());
+  const Outcome tuned = slide_.run(tune);
+  EXPECT_EQ(tuned.code, 0) << tuned.err;
+  const Outcome more = slide_.run({"train", "--init", "out", "tst.jsonl", "--out", "more"});
+  EXPECT_EQ(more.code, 0) << more.err;
+  EXPECT_GT(precision("more", "tst.jsonl"), 0.9);
+}
+
+TEST_F(DenseLinesTest, AreRefusedByTheirLine) {
+  ASSERT_EQ(train_lines("trn.jsonl", "out").code, 0);
+  const std::string good = file("tst.jsonl").substr(0, file("tst.jsonl").find('\n') + 1);
+  const std::pair<std::string, std::string> bad[] = {
+      {"}", ":2:1: there are no numbers in a column 'vector'"},
+      {", \"vector\": [0.5, 1]}", ":2:1: the column 'vector' has 2 numbers, but 20 are needed"},
+      {", \"vector\": null}", ":2:1: the column 'vector' holds something else than a list of numbers"},
+      {", \"vector\": [[0.5]]}", ":2:1: the column 'vector' holds something else than a list of numbers"},
+      {", \"vector\": [0.5, NaN]}", "NaN is no number in JSON"},
+      {", \"vector\": [0.5, -Infinity]}", "Infinity is no number in JSON"},
+      {", \"vector\": [1e39, 1]}", ":2:1: the column 'vector' has a number that is too large for a float"}};
+  for (const auto& [end, what] : bad) {
+    const std::string lines = good + line_of(1) + end + "\n";
+    write_file(slide_.path("bad.jsonl"), lines);
+    expect_refused(slide_.run({"predict", "out", "-"}, lines), what);
+    expect_refused(slide_.run({"predict", "out", "bad.jsonl"}), what);
+    expect_refused(slide_.run({"test", "out", "bad.jsonl"}), what);
+    write_file(slide_.path("bad.jsonl"), file("tst.jsonl") + line_of(1) + end + "\n" + file("tst.jsonl"));
+    expect_refused(train_lines("bad.jsonl", "none"), what.starts_with(":2") ? ":61" + what.substr(2) : what);
+    const Outcome skipped = slide_.run({"train", "small.toml", "--set", "data.train=bad.jsonl", "--set",
+                                        "data.text=text", "--set", "data.labels=labels", "--set",
+                                        "text.min_count=1", "--skip-bad", "--out", "skipped", "--force"});
+    EXPECT_EQ(skipped.code, 3) << skipped.err;  // rows are left out
+    EXPECT_NE(skipped.err.find("1 bad row was left out"), std::string::npos) << skipped.err;
+  }
+  expect_refused(slide_.run({"test", "out", "tst.texts.jsonl"}), "tst.texts.jsonl:1:1: there are no numbers");
+  expect_refused(slide_.run({"predict", "out", "-"}, "plain words\n"), "0 dense columns, the model 20");
+  write_file(slide_.path("a.csv"), "text,labels\nword1,L1\n");
+  expect_refused(slide_.run({"predict", "out", "a.csv"}),
+                 "'vector', which data.dense names, is a column of JSON");
+}
+
+TEST_F(DenseLinesTest, AreNamedWhereTheyAreNotClear) {
+  ASSERT_EQ(train_lines("trn.jsonl", "none", {"--set", "data.dense=none"}).code, 0);
+  EXPECT_EQ(Json::parse(slide_.run({"inspect", "none", "--json"}).out)["dense_columns"], 0);
+  const Outcome more = slide_.run({"train", "--init", "none", "trn.jsonl", "--out", "more"});
+  EXPECT_EQ(more.code, 0) << more.err;
+  ASSERT_EQ(train_lines("trn.jsonl", "ids", {"--set", "data.dense=ids"}).code, 0);
+  EXPECT_EQ(Json::parse(slide_.run({"inspect", "ids", "--json"}).out)["dense_columns"], 2);
+  std::string lines = file("trn.jsonl");
+  for (std::size_t at = 0; (at = lines.find("[1, 2]", at)) != std::string::npos;)
+    lines.replace(at, 6, "[1.5, 2]");
+  write_file(slide_.path("two.jsonl"), lines);
+  const Outcome unclear = train_lines("two.jsonl", "two");
+  EXPECT_EQ(unclear.code, 0) << unclear.err;
+  EXPECT_NE(unclear.err.find("the columns 'ids' and 'vector' are lists of numbers and are not read"),
+            std::string::npos)
+      << unclear.err;
+  expect_refused(train_lines("X.trn.npy+trn.jsonl", "a", {"--set", "data.dense=vector"}), "leave one out");
+  expect_refused(train_lines("trn.jsonl", "a", {"--set", "data.dense=labels"}), "also that of data.labels");
+  expect_refused(train_on("small.toml", "S.trn.txt", "a", {"--set", "data.dense=x"}),
+                 "'data.dense' = x needs");
+}
+
 TEST_F(DenseTest, GivesTheSameModelOfHalvesThatHoldTheSameNumbers) {
   std::vector<std::uint16_t> halves;
   std::vector<float> floats;

@@ -1,5 +1,6 @@
 """slide.Classifier on texts: the same model as from a file, labels in every form, going on."""
 
+import json
 import pickle
 import warnings
 
@@ -40,6 +41,33 @@ def test_what_is_read_otherwise_than_meant_is_warned_of(tmp_path):
         warnings.simplefilter("error")
         _, labels = slide.read(path, text__min_count=1, data__label_separator=";")
     assert labels.toarray().tolist() == [[1, 1], [0, 1]] or labels.toarray().tolist() == [[1, 1], [1, 0]]
+
+
+def test_lines_with_a_column_of_numbers_are_a_pair(program, words, tmp_path):
+    columns = np.random.default_rng(1).normal(size=(60, 5)).astype(np.float32)
+    lines = [json.dumps({"text": text, "labels": names, "vector": row.tolist()})
+             for text, names, row in zip(TEXTS, NAMES, columns)]
+    path = tmp_path / "train.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    keys = {"data__text": "text", "data__labels": "labels", "text__min_count": 1}
+    (features, array), labels, _, label_names = slide.read(path, names=True, **keys)
+    assert (array == columns).all() and features.shape[0] == 60
+    assert [[label_names[label] for label in row.indices] for row in labels] == [sorted(names) for names in NAMES]
+    alone, _ = slide.read(path, data__dense="none", **keys)
+    assert (alone != features).nnz == 0
+    classifier = slide.Classifier(**words).fit((features, array), labels)
+    assert classifier.score((features, array), labels) > 0.9
+    sets = [word for key, value in {**words, **keys}.items() if key != "verbose"
+            for word in ("--set", f"{key.replace('__', '.')}={value}")]
+    program("train", "--set", f"data.train={path}", *sets, "--out", tmp_path / "run", "--quiet")
+    model = slide.Model.load(tmp_path / "run" / "model.slide")
+    (again, array), _ = slide.read(path, model=model)
+    expected = classifier.model_.predict((features, columns), 2)
+    for given in (again, array), (TEXTS, columns):
+        assert np.allclose(model.predict(given, 2)[1], expected[1], atol=1e-6)
+    path.write_text("\n".join(lines[:3]) + '\n{"text": "a", "labels": ["music"], "vector": [1.5]}\n')
+    with pytest.raises(slide.InputError, match=r"train\.jsonl:4:1: the column 'vector' has 1 numbers"):
+        slide.read(path, model=model)
 
 
 def test_labels_have_the_forms_of_features(words):

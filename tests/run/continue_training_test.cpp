@@ -78,7 +78,8 @@ TEST(ContinuedConfig, HasNoPathOfTheModel) {
       }
     }
     std::vector<std::string> expected = {
-        "data.user", "data.item", "data.text", "data.labels", "data.label_separator", "data.weight"};
+        "data.user",   "data.item", "data.text", "data.labels", "data.label_separator",
+        "data.weight", "data.dense"};
     if (kind == DataKind::kInteractions) expected.emplace_back("data.time");  // a column
     std::ranges::sort(kept);
     std::ranges::sort(expected);

@@ -35,8 +35,9 @@ def read(
     (named by its features), IDX images, each of them packed with gzip or not.
 
     Returns X, features [n, features] of float32, and Y, labels [n, labels] of 0 and 1 as int8, both CSR; of a matrix
-    ``X.npy`` X is an array, of ``X.npy+SAMPLES`` the pair of both, as ``Classifier.fit`` takes it. Values are as they stand in the file, unless ``data__normalize=True`` is among the keys, as ``data__one_based=True`` or
-    ``data__format="libsvm"`` can be.
+    ``X.npy`` X is an array, of ``X.npy+SAMPLES``, and of JSON lines with a column of numbers (``data__dense``), the pair
+    of both, as ``Classifier.fit`` takes it. Values are as they stand in the file, unless ``data__normalize=True`` is
+    among the keys, as ``data__one_based=True`` or ``data__format="libsvm"`` can be.
 
     From labelled text a vocabulary is learnt by the keys of ``text``, ``text__min_count=2``; with `model` the text is read
     with that of the model, and its labels get the model's numbers. names: return X, Y, feature names and label names,

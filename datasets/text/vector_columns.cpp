@@ -1,0 +1,79 @@
+#include "datasets/text/vector_columns.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <vector>
+
+#include "datasets/rows/json_record.h"
+#include "datasets/rows/labelled_line.h"
+#include "datasets/rows/line_chunks.h"
+#include "datasets/text/table.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::size_t kVectorLines = 200;
+
+// Lists of numbers of one column, by their length.
+struct Lists {
+  std::map<std::size_t, std::size_t> lines;  // with such a length
+  bool whole = true;
+  // The most frequent length.
+  std::pair<std::size_t, std::size_t> usual() const {
+    return *std::ranges::max_element(lines, {}, [](const auto& entry) { return entry.second; });
+  }
+};
+
+bool has_role(const std::string& name, const TableColumns& columns, const std::vector<std::string>& texts) {
+  return std::ranges::find(texts, name) != texts.end() || name == columns.labels || name == columns.weight ||
+         name == columns.group || name == columns.time;
+}
+
+}  // namespace
+
+VectorColumns find_vector_columns(std::string_view head, const TableColumns& columns) {
+  const std::vector<std::string> texts = column_names(columns.text);
+  std::map<std::string, Lists> lists;
+  std::size_t lines = 0;
+  for (std::string_view rest = without_byte_order_mark(head); !rest.empty() && lines < kVectorLines;) {
+    const std::string_view line = take_line(rest);
+    if (is_blank_line(line) || !json_form_fault(line).empty()) continue;  // of the last one, the end may lack
+    ++lines;
+    for (const JsonVector& vector : json_vectors(line)) {
+      if (has_role(vector.name, columns, texts)) continue;
+      Lists& of = lists[vector.name];
+      ++of.lines[vector.length];
+      of.whole = of.whole && vector.whole;
+    }
+  }
+  VectorColumns result;
+  std::vector<std::string> equal;
+  for (const auto& [name, of] : lists) {
+    const auto [length, times] = of.usual();
+    if (of.whole || length < 2) continue;
+    if (10 * times >= 9 * lines) {
+      equal.push_back(name);
+    } else if (2 * times >= lines && result.warning.empty()) {
+      result.warning = fmt::format(
+          "the column '{}' is a list of {} numbers in {} of the first {} lines and is not read; set "
+          "data.dense={} to be told where it is not, or data.dense=none",
+          name, length, times, lines, name);
+    }
+  }
+  if (equal.size() == 1) return {equal.front(), ""};
+  if (equal.size() > 1) {
+    result.warning = fmt::format(
+        "the columns '{}' are lists of numbers and are not read; name the one of dense features by "
+        "data.dense, "
+        "or set data.dense=none",
+        fmt::join(equal, "' and '"));
+  }
+  return result;
+}
+
+}  // namespace slide
