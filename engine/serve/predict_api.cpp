@@ -168,15 +168,22 @@ const Json* take_request(const Json& request, RequestSamples& samples, Ask& ask)
       if (key == "inputs") inputs = &value;
     } else if (key == "user") {
       parts.user = &value;
+    } else if (samples.is_dense_key(key)) {
+      parts.dense = &value;
     } else if (!take_option(key, value, ask)) {
       fail_input(
-          "unknown key '{}'; known are text, features, user, inputs, k, threshold, scores, inference, "
+          "unknown key '{}'; known are text, {}features, user, inputs, k, threshold, scores, inference, "
           "keep_known, "
           "explain",
-          shown_part(key));
+          shown_part(key), samples.dense_key().empty() ? "" : fmt::format("{}, ", samples.dense_key()));
     }
   }
   if (inputs != nullptr && parts.user != nullptr) fail_input("name users within \"inputs\"");
+  if (inputs != nullptr && parts.dense != nullptr)
+    fail_input("give '{}' within \"inputs\"", samples.dense_key());
+  const bool named_features =
+      parts.text != nullptr && parts.features != nullptr && samples.is_dense_key("features");
+  kinds -= named_features ? 1 : 0;
   if (kinds != 1 && !(kinds == 0 && parts.user != nullptr))
     fail_input("give one of \"text\", \"features\" and \"inputs\"");
   if (inputs == nullptr) samples.add(parts);

@@ -5,6 +5,9 @@
 //   "features": {"12": 0.5, "700": 1}            ids as in the training file; or a list of ids and [id,
 //   value] pairs
 //   "features": [0.5, 1, ...]                    for a model with dense columns only: one number per column
+//   "text": "...", "COLUMN": [0.5, 1, ...]      for a model with dense columns beside a text: COLUMN is
+//   data.dense
+//                                                of the model, "vector" where that names none
 //   "user": "ann"                                of a model of interactions: what the user has, by the log;
 //                                                "text" or "features" beside it hold further items
 //   "inputs": [ ... ]                            several inputs: objects of the above, or strings

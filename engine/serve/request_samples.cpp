@@ -1,6 +1,7 @@
 #include "engine/serve/request_samples.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <memory>
@@ -39,7 +40,7 @@ std::uint64_t id_of(const Json& id) {
 }  // namespace
 
 void RequestSamples::add(const Json& input) {
-  if (input.is_string()) return add(Parts{nullptr, &input, nullptr});
+  if (input.is_string()) return add(Parts{nullptr, &input, nullptr, nullptr});
   if (!input.is_object() || input.empty())
     fail_input("an input must be a string, {{\"text\": ...}}, {{\"features\": ...}} or {{\"user\": ...}}");
   Parts parts;
@@ -47,20 +48,27 @@ void RequestSamples::add(const Json& input) {
     const Json** part = key == "text"       ? &parts.text
                         : key == "features" ? &parts.features
                         : key == "user"     ? &parts.user
+                        : is_dense_key(key) ? &parts.dense
                                             : nullptr;
     if (part == nullptr)
-      fail_input("unknown key '{}'; an input has \"text\", \"features\" or \"user\"", shown_part(key));
+      fail_input("unknown key '{}'; an input has \"text\", {}\"features\" or \"user\"", shown_part(key),
+                 dense_key_.empty() ? "" : fmt::format("\"{}\", ", dense_key_));
     if (*part != nullptr) fail_input("'{}' is given twice; give it once", key);
     *part = &value;
   }
   add(parts);
 }
 
-void RequestSamples::add(const Parts& parts) {
+void RequestSamples::add(Parts parts) {
+  if (dense_key_ == "features" && parts.text != nullptr) std::swap(parts.features, parts.dense);
   if (parts.text != nullptr && parts.features != nullptr) fail_input("give one of \"text\" and \"features\"");
   names_.emplace_back();
   if (parts.user != nullptr) take_user(*parts.user);
-  if (parts.text != nullptr) return add_text(*parts.text);
+  if (parts.text != nullptr) {
+    add_dense(parts.dense);
+    return add_text(*parts.text);
+  }
+  if (parts.dense != nullptr) fail_input("'{}' stands beside \"text\"; give that, too", dense_key_);
   if (parts.features != nullptr) return add_features(*parts.features);
   space_.row.ids.clear();
   space_.row.values.clear();
@@ -110,6 +118,26 @@ Dataset RequestSamples::take() {
   const auto kept = std::make_shared<const std::vector<float>>(std::move(dense_));
   const DenseMatrix matrix{bytes_of(*kept), DenseType::kFloat32, rows, columns()};
   return data.with_dense({kept, matrix, model_.config.data.normalize, 1, "features"});
+}
+
+std::string RequestSamples::dense_key_of(const Model& model) {
+  if (model.text == nullptr || model.shape.dense == 0) return {};
+  static constexpr std::array<std::string_view, 10> kOthers = {
+      "text", "user", "inputs", "k", "threshold", "scores", "inference", "keep_known", "explain", "none"};
+  const std::string& name = model.config.data.dense;
+  return name.empty() || std::ranges::find(kOthers, name) != kOthers.end() ? "vector" : name;
+}
+
+// The dense columns beside a text.
+void RequestSamples::add_dense(const Json* value) {
+  if (columns() == 0) return;
+  if (value == nullptr || !value->is_array() || value->size() != columns())
+    fail_input("give \"{}\" beside \"text\", a list of {} numbers", dense_key_, columns());
+  for (const Json& entry : *value) {
+    const float number = entry.is_number() ? static_cast<float>(entry.get<double>()) : NAN;
+    if (!std::isfinite(number)) fail_input("\"{}\" is a list of numbers that fit a float", dense_key_);
+    dense_.push_back(number);
+  }
 }
 
 // A list of numbers, one for each dense column.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,15 +26,21 @@ class RequestSamples {
     const Json* user = nullptr;
     const Json* text = nullptr;
     const Json* features = nullptr;
+    const Json* dense = nullptr;  // beside a text
   };
 
   // `users`: what users of a model of interactions have, or nullptr.
   RequestSamples(const Model& model, const KnownUsers* users, Workspace& space)
-      : model_(model), users_(users), space_(space) {}
+      : model_(model), users_(users), space_(space), dense_key_(dense_key_of(model)) {}
+
+  // The key of the dense columns beside a text: data.dense of the model, "vector" where that has no name or
+  // one of another key; empty: there are none.
+  std::string_view dense_key() const { return dense_key_; }
+  bool is_dense_key(std::string_view key) const { return !dense_key_.empty() && key == dense_key_; }
 
   // Each adds a sample. Throw InputError with a line for the client.
   void add(const Json& input);
-  void add(const Parts& parts);
+  void add(Parts parts);
 
   // Values of features that the model does not know, and that were left out of all samples.
   std::size_t unknown() const { return unknown_; }
@@ -59,6 +66,8 @@ class RequestSamples {
   bool is_dense() const { return columns() > 0 && sparse() == 0; }
   std::uint64_t first_id() const { return model_.config.data.one_based ? 1 : 0; }
   void add_columns(const Json& value);
+  static std::string dense_key_of(const Model& model);
+  void add_dense(const Json* value);
   void take_dense();
   void add_entry(const Json& entry);
   void add_pair(std::uint64_t id, const Json& value);
@@ -68,6 +77,7 @@ class RequestSamples {
   const Model& model_;
   const KnownUsers* users_;
   Workspace& space_;
+  std::string dense_key_;
   DatasetArrays arrays_;
   std::vector<std::pair<std::uint32_t, float>> pairs_;
   std::vector<float> dense_;                       // rows of dense columns, one behind the other

@@ -173,6 +173,62 @@ TEST_F(PredictApiTest, AnswersRowsOfNumbers) {
   EXPECT_NE(few.body.find("features are 2 numbers, but the model has 6 dense columns"), std::string::npos);
 }
 
+// The lines of a table with a text and, in the column of this name, numbers that tell the labels.
+std::string lines_with_numbers(const std::string& column) {
+  std::string lines;
+  for (int i = 0; i < 40; ++i) {
+    std::vector<double> numbers(4, 0.25);
+    numbers[static_cast<std::size_t>(i % 4)] = 2;
+    lines +=
+        Json({{"text", kText[i % 8][1]}, {"labels", {kText[i % 4][0]}}, {column, numbers}}).dump() + "\n";
+  }
+  return lines;
+}
+
+TEST_F(PredictApiTest, AnswersTextsWithNumbersBesideThem) {
+  for (const std::string column : {"embedding", "features", "k"}) {
+    const std::string lines = lines_with_numbers(column), key = column == "k" ? "vector" : column;
+    write_file(slide_->path(column + ".jsonl"), lines);
+    run({"train", "c.toml", "--set", "data.train=" + column + ".jsonl", "--set", "data.text=text", "--set",
+         "data.labels=labels", "--set", "text.min_count=1", "--out", column});
+    std::istringstream expected(run({"predict", column, column + ".jsonl", "--k", "3"}).out), given(lines);
+    ServerProcess server = serve(column, {});
+    Client client = server.client();
+    Json all = {{"inputs", Json::array()}, {"k", 3}};
+    Strings answers;
+    for (std::string line, answer; std::getline(given, line) && std::getline(expected, answer);) {
+      const Json sample = Json::parse(line);
+      const Json input = {{"text", sample["text"]}, {key, sample[column]}};
+      all["inputs"].push_back(input);
+      answers.push_back(answer);
+      Json body = input;
+      body["k"] = 3;
+      const Answer alone = client.predict(body);
+      ASSERT_EQ(alone.code, 200u) << alone.body;
+      expect_same(alone.json()["predictions"], answer, '\t', "label");
+    }
+    const Answer together = client.predict(all);
+    ASSERT_EQ(together.code, 200u) << together.body;
+    ASSERT_EQ(answers.size(), 40u);
+    for (std::size_t i = 0; i < answers.size(); ++i)
+      expect_same(together.json()["results"].at(i)["predictions"], answers[i], '\t', "label");
+    const std::pair<Json, std::string> bad[] = {
+        {{{"text", "roses"}}, "give \\\"" + key + "\\\" beside \\\"text\\\", a list of 4 numbers"},
+        {{{"text", "roses"}, {key, {0.5, 1}}}, "a list of 4 numbers"},
+        {{{"text", "roses"}, {key, {0.5, 1, "x", 2}}}, "is a list of numbers that fit a float"},
+        {{{"text", "roses"}, {key, {0.5, 1, 1e300, 2}}}, "is a list of numbers that fit a float"},
+        {{{"inputs", {"roses"}}}, "inputs[0]: give"}};
+    for (const auto& [body, what] : bad) {
+      const Answer refused = client.predict(body);
+      EXPECT_EQ(refused.code, 400u) << body << refused.body;
+      EXPECT_NE(refused.body.find(what), std::string::npos) << refused.body;
+    }
+    EXPECT_EQ(client.predict({{"text", "roses"}, {"", {1, 2, 3, 4}}}).code, 400u);
+  }
+  ServerProcess server = serve("text", {});
+  EXPECT_EQ(server.client().predict({{"text", "roses"}, {"vector", {1, 2}}}).code, 400u);
+}
+
 // Users of four groups, each with the items of its group; item names are numbers as in the log.
 TEST_F(PredictApiTest, KnownItemsAreExcludedUnlessRequested) {
   std::string log;
