@@ -140,7 +140,7 @@ SparseRow FeatureCrosses::crossed(const SparseRow& row, std::vector<std::uint32_
 
 Dataset FeatureCrosses::crossed(const Dataset& data, int threads) const {
   if (!active()) return data;
-  if (data.dense_count() > 0 || data.feature_count() > features_)
+  if (data.feature_count() > features_ || (data.dense_count() > 0 && data.feature_count() < features_))
     fail_run("crosses of {} features for data of {}, {} of them dense", features_, data.feature_count(),
              data.dense_count());
   struct Arrays {

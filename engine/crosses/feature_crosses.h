@@ -4,7 +4,7 @@
 //
 // The cross (a, b) of a row has the value kCrossScale * sqrt(|x_a| * |x_b|). Only the kCrossedFeatures
 // entries of a row with the largest |value| form crosses. Cross number p has feature id features() + p; the
-// row keeps its original entries.
+// row keeps its original entries. Dense columns, among the features() the last, form none.
 //
 // Immutable, safe from any thread.
 #pragma once
@@ -49,8 +49,7 @@ class FeatureCrosses {
   // with n samples that have both features and the label, m samples that have both features, and p_a, p_b the
   // share of the label among the samples that have each feature. A cross needs kMinTogether samples,
   // kMinOfLabel of them with the label. m is counted in up to kCrossSlots hash slots: collisions overestimate
-  // m, and memory does not grow with the number of crosses. The result does not depend on `threads`. Returns
-  // no crosses where `train` has dense columns.
+  // m, and memory does not grow with the number of crosses. The result does not depend on `threads`.
   static FeatureCrosses choose(const Dataset& train, std::uint32_t a_label, int threads);
 
   // Peak memory of choose(), without the result.
@@ -73,7 +72,7 @@ class FeatureCrosses {
   // memory that the append reallocates. Feature ids must be below features().
   SparseRow crossed(const SparseRow& row, std::vector<std::uint32_t>& ids, std::vector<float>& values) const;
   // Returns all samples with crosses, of features() + size() features, in new arrays; labels, weights and
-  // everything else are shared with `data`.
+  // everything else are shared with `data`. Dense columns stay, but crosses have the last ids, not they.
   Dataset crossed(const Dataset& data, int threads) const;
 
  private:

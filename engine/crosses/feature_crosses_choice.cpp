@@ -326,7 +326,7 @@ class LabelPairs {
 FeatureCrosses FeatureCrosses::choose(const Dataset& train, std::uint32_t a_label, int threads) {
   const std::size_t features = train.feature_count();
   const std::size_t most = std::min<std::uint64_t>(kMaxCrosses, kIdLimit - features);
-  if (train.dense_count() > 0 || a_label == 0 || most == 0) return FeatureCrosses({}, features);
+  if (a_label == 0 || most == 0) return FeatureCrosses({}, features);
   const Samples samples(train, threads);
   const PairCounts counts(samples, threads);
   std::vector<std::unique_ptr<LabelPairs>> by_thread(static_cast<std::size_t>(std::max(1, threads)));
@@ -347,7 +347,7 @@ FeatureCrosses FeatureCrosses::choose(const Dataset& train, std::uint32_t a_labe
 }
 
 double FeatureCrosses::choosing_bytes_of(const Dataset& train, std::uint32_t a_label, int threads) {
-  if (train.dense_count() > 0 || a_label == 0) return 0;
+  if (a_label == 0) return 0;
   constexpr double kGrown = 1.5;  // of vectors that double, on average
   std::uint64_t kept = 0, crosses = 0, listed = 0;
   for (std::size_t i = 0; i < train.samples(); ++i) {

@@ -55,14 +55,13 @@ double Attribution::part_in_input(std::uint32_t feature, double value) {
 }
 
 // Splits the contribution of a cross evenly between its two features.
-std::span<const FeaturePart> Attribution::without_pairs() {
+void Attribution::split_pairs() {
   const FeatureCrosses& pairs = crosses_of(*network_);
   for (; pairs.active() && !parts_.empty() && parts_.back().feature >= pairs.features(); parts_.pop_back()) {
     const FeatureCross& pair = pairs.crosses()[parts_.back().feature - pairs.features()];
     for (const std::uint32_t feature : {pair.first, pair.second})
       std::ranges::lower_bound(parts_, feature, {}, &FeaturePart::feature)->part += 0.5 * parts_.back().part;
   }
-  return parts_;
 }
 
 std::span<const FeaturePart> Attribution::of(std::uint32_t label) {
@@ -78,11 +77,6 @@ std::span<const FeaturePart> Attribution::of(std::uint32_t label) {
   const SparseRow& row = block.rows.front();
   for (std::size_t i = 0; i < row.ids.size(); ++i)
     parts_.push_back({row.ids[i], part_in_input(row.ids[i], row.values[i])});
-  const std::size_t dense = network_->dense(), first = network_->features() - dense;
-  for (std::size_t c = 0; c < dense; ++c) {
-    const auto feature = static_cast<std::uint32_t>(first + c);
-    parts_.push_back({feature, part_in_input(feature, block.dense.x()[c])});
-  }
   if (const WidePath* wide = wide_of(network_->output())) {
     const WidePath::Storage& all = wide->storage();
     const auto begin = all.features.begin() + static_cast<std::ptrdiff_t>(all.offsets[label]),
@@ -94,7 +88,13 @@ std::span<const FeaturePart> Attribution::of(std::uint32_t label) {
             double(row.values[i]) * all.weight(label, static_cast<std::size_t>(at - all.features.begin()));
     }
   }
-  return without_pairs();
+  split_pairs();
+  const std::size_t dense = network_->dense(), first = network_->sample_features() - dense;
+  for (std::size_t c = 0; c < dense; ++c) {
+    const auto feature = static_cast<std::uint32_t>(first + c);
+    parts_.push_back({feature, part_in_input(feature, block.dense.x()[c])});
+  }
+  return parts_;
 }
 
 std::vector<FeaturePart> largest(std::span<const FeaturePart> parts, std::size_t most) {

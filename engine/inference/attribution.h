@@ -35,7 +35,7 @@ class Attribution {
   void through_activation(const LayerConfig& layer, const LayerBlock& at);
   void through_weights(const Parameters& weights, std::size_t inputs);
   double part_in_input(std::uint32_t feature, double value);
-  std::span<const FeaturePart> without_pairs();
+  void split_pairs();
 
   const Network* network_ = nullptr;
   PredictionBatch batch_;

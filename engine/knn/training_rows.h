@@ -18,7 +18,7 @@ struct TrainingRows {
 
   // No crosses.
   TrainingRows(const Dataset& train) : raw(train), crossed(train) {}
-  // Chooses crosses from the samples as data.crosses says; none for interactions and for dense columns.
+  // Chooses crosses from the samples as data.crosses says; none for interactions.
   TrainingRows(const Config& config, const Dataset& train, int threads);
   // Uses the given crosses.
   TrainingRows(FeatureCrosses chosen, const Dataset& train, int threads);

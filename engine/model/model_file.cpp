@@ -175,7 +175,6 @@ DataShape get_shape(ByteReader& in, std::uint32_t flags) {
 
 FeatureCrosses get_shape_pairs(ByteReader& in, std::uint32_t flags, DataShape& shape) {
   if ((flags & kFlagPairs) == 0) return {};
-  if (shape.dense > 0) in.refuse("pairs beside dense features");
   FeatureCrosses pairs = get_pairs(in, shape.features);
   shape.crosses = pairs.size();
   return pairs;

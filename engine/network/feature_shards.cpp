@@ -13,7 +13,7 @@ constexpr std::size_t kFeaturesTogether = 16;
 constexpr double kRowCost = 4.0;  // of a touched row, in values added to one
 
 // Expected cost of each group of kFeaturesTogether features in one step.
-std::vector<double> expected_costs(const Dataset& train, Slice features, std::size_t batch) {
+std::vector<double> expected_costs(const Dataset& train, Slice features, Slice dense, std::size_t batch) {
   std::vector<std::uint32_t> counts(features.count);
   const std::size_t stride = std::max<std::size_t>(1, train.size() / kSamplesCounted);
   std::size_t samples = 0;
@@ -22,7 +22,7 @@ std::vector<double> expected_costs(const Dataset& train, Slice features, std::si
       if (id >= features.first && id < features.end()) ++counts[id - features.first];
     }
   }
-  for (std::size_t id = train.sparse_count(); id < train.feature_count(); ++id) {
+  for (std::size_t id = dense.first; id < dense.end(); ++id) {
     if (id >= features.first && id < features.end())
       counts[id - features.first] = static_cast<std::uint32_t>(samples);  // all have it
   }
@@ -48,8 +48,9 @@ std::uint32_t count_below(std::span<const std::uint32_t> ids, std::uint32_t end)
 
 }  // namespace
 
-FeatureShards::FeatureShards(const Dataset& train, Slice features, std::size_t batch, std::uint32_t shards) {
-  const std::vector<double> costs = expected_costs(train, features, batch);
+FeatureShards::FeatureShards(const Dataset& train, Slice features, Slice dense, std::size_t batch,
+                             std::uint32_t shards) {
+  const std::vector<double> costs = expected_costs(train, features, dense, batch);
   double total = 0.0, before = 0.0;
   for (const double cost : costs) total += cost;
   std::size_t group = 0;

@@ -9,10 +9,12 @@
 
 namespace slide {
 
-InputLayer::InputLayer(const LayerConfig& config, std::size_t features, Precision precision,
-                       std::size_t dense)
-    : config_(config), weights_(features, config.size, precision), bias_(1, config.size), dense_(dense) {
-  std::iota(dense_.begin(), dense_.end(), static_cast<std::uint32_t>(features - dense));
+InputLayer::InputLayer(const LayerConfig& config, std::size_t features, Precision precision, Slice dense)
+    : config_(config),
+      weights_(features, config.size, precision),
+      bias_(1, config.size),
+      dense_(dense.count) {
+  std::iota(dense_.begin(), dense_.end(), static_cast<std::uint32_t>(dense.first));
 }
 
 void InputLayer::initialise(std::uint64_t seed, int threads, std::span<const std::size_t> ends) {

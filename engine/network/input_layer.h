@@ -1,7 +1,7 @@
 // A dense first layer: h = f(bias + sum of feature value * feature row).
 //
 // Weights are stored by feature: a sample reads, and a step writes, only the rows of the sparse features that
-// occur. Rows of dense features come last and are multiplied as a matrix. No gradient of the data is
+// occur. Rows of dense features lie side by side and are multiplied as a matrix. No gradient of the data is
 // computed. InputTraining (input_training.h) holds the state of training. Thread safety: const functions may
 // run on tiles of many blocks at the same time.
 #pragma once
@@ -21,8 +21,8 @@ namespace slide {
 
 class InputLayer {
  public:
-  // For `features` features, the last `dense` of which are dense columns.
-  InputLayer(const LayerConfig& config, std::size_t features, Precision precision, std::size_t dense = 0);
+  // For `features` features, of which those in `dense` are dense columns.
+  InputLayer(const LayerConfig& config, std::size_t features, Precision precision, Slice dense = {});
 
   // Random weights times init_scale, zero biases. `ends`: as for Parameters::fill_uniform(), of features.
   void initialise(std::uint64_t seed, int threads, std::span<const std::size_t> ends = {});
@@ -31,9 +31,9 @@ class InputLayer {
 
   std::size_t size() const { return weights_.columns; }
   std::size_t features() const { return weights_.rows; }
-  // Number of dense features, and the row of the first.
+  // Number of dense features, and their rows.
   std::size_t dense() const { return dense_.size(); }
-  std::size_t first_dense() const { return features() - dense(); }
+  Slice dense_rows() const { return {dense_.empty() ? 0 : dense_.front(), dense()}; }
 
   // block.out [lanes x ldo] and block.out_t [size x lanes] = h of a range of lanes; spare lanes get 0.
   // `rows`: sparse features of all samples of the block.

@@ -13,8 +13,8 @@ constexpr std::size_t kInputRowsTogether = 32;  // of dense features: they share
 InputTraining::InputTraining(const InputLayer& layer, const Dataset& train, std::size_t samples,
                              std::uint32_t shards)
     : ldo_(layer.ldo()),
-      dense_{layer.first_dense(), layer.dense()},
-      shards_(train, {layer.weights().first, layer.features()}, samples, shards),
+      dense_(layer.dense_rows()),
+      shards_(train, {layer.weights().first, layer.features()}, dense_, samples, shards),
       deltas_(samples * ldo_),
       slots_(layer.features()) {}
 

@@ -58,7 +58,8 @@ Network::Network(const Config& config, const DataShape& shape, NetworkParts part
   if (dense_ > 0) check_dense();
   const NetworkShape shapes = network_shape(config_, features_, parts_, dense_);
   if (shapes.input) {
-    input_.emplace(*shapes.input, shapes.input_features, config_.train.weights, dense_);
+    input_.emplace(*shapes.input, shapes.input_features, config_.train.weights,
+                   Slice{shape.features - dense_, dense_});
     if (!parts_.complete()) input_->weights().share(parts_.own_features().first, features_);
   }
   std::vector<std::uint32_t> frequencies = shape.label_frequencies;

@@ -27,10 +27,10 @@ namespace slide {
 struct DataShape {
   std::size_t features = 0;  // sparse and dense, without crosses
   std::size_t labels = 0;
-  std::vector<std::uint32_t> label_frequencies;  // in the training set; size labels
-  std::size_t samples = 0;                       // in the training set
-  std::size_t dense = 0;                         // dense columns: the last of the features
-  std::size_t crosses = 0;  // feature crosses, numbered behind the features; needs dense == 0
+  std::vector<std::uint32_t> label_frequencies;              // in the training set; size labels
+  std::size_t samples = 0;                                   // in the training set
+  std::size_t dense = 0;                                     // dense columns: the last of the features
+  std::size_t crosses = 0;                                   // feature crosses, numbered behind the features
   std::size_t inputs() const { return features + crosses; }  // of the first layer
 };
 // The shape of a training set without crosses.

@@ -55,7 +55,7 @@ NetworkParts parts_for(const Config& config, const Dataset& train, std::size_t n
   NetworkParts parts = whole_network(train.feature_count(), neurons, count);
   parts.own = parts_of_rank(count, rank, ranks);
   if (count == 1) return parts;
-  const FeatureShards features(train, {0, train.feature_count()}, config.train.batch_size,
+  const FeatureShards features(train, {0, train.feature_count()}, {}, config.train.batch_size,
                                static_cast<std::uint32_t>(count));
   for (std::size_t p = 0; p < count; ++p) {
     parts.feature_ends[p] =

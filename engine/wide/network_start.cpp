@@ -44,7 +44,8 @@ bool regresses_items(const Config& config) {
 // (first touch by NUMA node).
 std::vector<std::size_t> feature_ends(const Dataset& train, const Network& network, int threads) {
   const auto runs = static_cast<std::uint32_t>(Indices::stretches(threads));
-  const FeatureShards owners(train, network.parts().own_features(), network.config().train.batch_size, runs);
+  const FeatureShards owners(train, network.parts().own_features(), network.input()->dense_rows(),
+                             network.config().train.batch_size, runs);
   std::vector<std::size_t> ends;
   for (std::uint32_t run = 0; run < runs; ++run) ends.push_back(owners.end(run));
   return ends;

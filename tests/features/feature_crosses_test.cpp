@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -148,9 +149,12 @@ TEST(FeatureCrosses, OfALabelWithManySamplesAreThoseOfAnEvenPart) {
   EXPECT_EQ(pairs_of(FeatureCrosses::choose(both_or_neither(repeats), 1, 2)), (Pairs{{0, 1}}));
 }
 
-TEST(FeatureCrosses, ComeOfSparseSamplesAlone) {
+TEST(FeatureCrosses, ComeOfSparseFeaturesOfSamplesAlone) {
   const Dataset data = both_or_neither(20);
-  EXPECT_FALSE(FeatureCrosses::choose(with_last_dense(data, 1), 8, 1).active());
+  const FeatureCrosses beside = FeatureCrosses::choose(with_last_dense(data, 1), 8, 1);
+  EXPECT_EQ(pairs_of(beside), pairs_of(FeatureCrosses::choose(data, 8, 1)));
+  EXPECT_EQ(beside.features(), 4U);  // with the dense one, which is in none
+  EXPECT_FALSE(FeatureCrosses::choose(with_last_dense(data, 3), 8, 1).active());
   const Dataset texts = data.with_label_texts(data.size() - 16);  // four of each kind are samples
   EXPECT_FALSE(FeatureCrosses::choose(texts, 8, 1).active());
   EXPECT_EQ(pairs_of(FeatureCrosses::choose(data.with_label_texts(40), 8, 1)),
@@ -284,7 +288,15 @@ TEST(FeatureCrosses, DataSetsGetThemRowByRow) {
   }
   expect_paired(crosses, Dataset(), 2);
   EXPECT_THROW(crosses.crossed(data.with_counts(41, data.label_count()), 1), Error);
-  EXPECT_THROW(crosses.crossed(with_last_dense(data, 1), 1), Error);
+  const Dataset dense = with_last_dense(data, 3), crossed = crosses.crossed(dense, 2);
+  expect_paired(crosses, dense, 2);
+  ASSERT_EQ(crossed.dense_count(), 3U);
+  std::array<float, 3> row{}, expected{};
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    crossed.dense().copy_row(i, row.data());
+    dense.dense().copy_row(i, expected.data());
+    EXPECT_EQ(row, expected);
+  }
 }
 
 TEST(FeatureCrosses, StayTheSameWhereFeaturesComeIn) {

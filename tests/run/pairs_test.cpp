@@ -17,6 +17,7 @@
 #include "engine/run/label_view.h"
 #include "engine/training/trainer.h"
 #include "engine/wide/wide_path.h"
+#include "tests/network/network_test_util.h"
 #include "tests/run/file_bytes.h"
 #include "tests/run/model_of.h"
 
@@ -211,6 +212,74 @@ TEST_P(Pairs, SpeakThroughTheirFeatures) {
     for (const FeaturePart& part : parts) found[part.feature] = part.part;
     for (std::uint32_t f = 0; f < kWords; ++f) EXPECT_NEAR(found[f], expected[f], 1e-9) << f;
   }
+}
+
+// The last features of such samples as dense columns.
+constexpr std::uint32_t kColumns = 4, kBoth = kWords + kColumns;
+
+void expect_near(const std::vector<std::vector<float>>& found,
+                 const std::vector<std::vector<float>>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    for (std::size_t l = 0; l < found[i].size(); ++l)
+      ASSERT_NEAR(found[i][l], expected[i][l], 1e-3 * (1 + std::fabs(expected[i][l]))) << i << ' ' << l;
+  }
+}
+
+// The network is that of the same numbers as sparse features.
+TEST(PairsBesideDenseColumns, AreThoseOfTheSparseFeatures) {
+  const Dataset sparse = meanings(400, 1, kBoth), asked = meanings(60, 2, kBoth);
+  Config config = pairs_config(hidden_alone({"loss.gradient_threshold=0"}));
+  Trainer with(fresh_job(config, test::with_last_dense(sparse, kColumns)));
+  const FeatureCrosses& pairs = crosses_of(with.network());
+  EXPECT_GE(pairs.size(), kMeanings - 2);
+  for (const FeatureCross& pair : pairs.crosses()) EXPECT_LT(pair.second, kWords);
+  EXPECT_EQ(with.network().dense(), kColumns);
+  EXPECT_EQ(with.network().features(), kBoth + pairs.size());
+  EXPECT_EQ(with.network().sample_features(), kBoth);
+  config.data.crosses = 0;
+  const Dataset given = pairs.crossed(sparse, 1);
+  Trainer plain(fresh_job(config, given));
+  with.run({});
+  plain.run({});
+  const Dataset dense = test::with_last_dense(asked, kColumns), all = pairs.crossed(asked, 1);
+  expect_near(answers_of(with.trained(), dense), answers_of(plain.trained(), all));
+
+  Attribution attribution, of_plain;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    attribution.begin(with.network(), dense, i);
+    of_plain.begin(plain.network(), all, i);
+    double found = 0, expected = 0;
+    for (const FeaturePart& at : attribution.of(3)) {
+      EXPECT_LT(at.feature, kBoth);
+      found += at.part;
+    }
+    for (const FeaturePart& at : of_plain.of(3)) expected += at.part;
+    EXPECT_NEAR(found, expected, 1e-3 * (1 + std::fabs(expected)));
+  }
+}
+
+TEST(PairsBesideDenseColumns, StayInTheFileAndInIncrementalTraining) {
+  const std::string path = ::testing::TempDir() + "pairs_beside_dense.slide";
+  const Dataset train = test::with_last_dense(meanings(400, 1, kBoth), kColumns);
+  const Dataset asked = test::with_last_dense(meanings(60, 2, kBoth), kColumns);
+  const Config config = pairs_config({"layer.-1.wide=true"});
+  Trainer trainer(fresh_job(config, train));
+  trainer.run({});
+  save_model(path,
+             {config, trainer.shape(), trainer.trained(), &trainer.training().optimizer_state(), 1, nullptr});
+  const Model model = load_model(path);
+  EXPECT_EQ(model.shape.features, kBoth);
+  EXPECT_EQ(model.shape.dense, kColumns);
+  EXPECT_GT(model.shape.crosses, 0U);
+  EXPECT_EQ(answers_of(model.trained(), asked), answers_of(trainer.trained(), asked));
+
+  const Model hidden = test::model_of(pairs_config(hidden_alone({})), train);
+  const Dataset more = test::with_last_dense(meanings(100, 3, kBoth + 7), kColumns);
+  const TrainedStart start =
+      start_continued(hidden, hidden.config, continued_rows(hidden, more, nullptr, 2), nullptr, {}, 2);
+  EXPECT_EQ(start.network.features(), kBoth + 7 + hidden.shape.crosses);
+  EXPECT_EQ(answers_of({start.network, nullptr}, asked), answers_of({hidden.network, nullptr}, asked));
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -194,7 +194,7 @@ TEST(FeatureShards, RunsOfWholeCacheLinesThatShareTheWork) {
     for (const std::uint32_t id : data.features(i).ids) ++values[id];
   }
   for (const std::uint32_t count : {1u, 2u, 5u, 16u}) {
-    const FeatureShards shards(data, {0, data.feature_count()}, 256, count);
+    const FeatureShards shards(data, {0, data.feature_count()}, {}, 256, count);
     ASSERT_EQ(shards.size(), count);
     std::uint32_t begin = 0;
     for (std::uint32_t s = 0; s < count; ++s) {
@@ -212,7 +212,7 @@ TEST(FeatureShards, RunsOfWholeCacheLinesThatShareTheWork) {
 }
 
 TEST(FeatureShards, FewFeaturesLeaveShardsEmpty) {
-  const FeatureShards shards(skewed_data(20, 100), {0, 20}, 32, 8);
+  const FeatureShards shards(skewed_data(20, 100), {0, 20}, {}, 32, 8);
   ASSERT_EQ(shards.size(), 8u);
   for (std::uint32_t s = 0; s < 8; ++s) EXPECT_TRUE(shards.end(s) <= 32 || s == 7);
   EXPECT_EQ(shards.end(7), UINT32_MAX);
@@ -228,7 +228,7 @@ TEST(ShardedFeatures, EveryValueIsInItsRowInOrderAndInOneShard) {
   using Entries = std::vector<std::pair<std::uint32_t, float>>;
   const Dataset data = skewed_data(300, 100);
   for (const std::uint32_t count : {1u, 3u, 8u, 64u}) {
-    const FeatureShards shards(data, {0, data.feature_count()}, 32, count);
+    const FeatureShards shards(data, {0, data.feature_count()}, {}, 32, count);
     std::vector<ShardedFeatures> bins(4);
     for (ShardedFeatures& block : bins) block.reserve(count, 32, 32 * 40);
     std::map<std::uint32_t, Entries> want, got;

@@ -76,10 +76,9 @@ class SLIDE_API Data {
 
   // Returns the same samples with dense features beside the sparse ones, such as the embeddings of an encoder
   // beside words: values [rows x columns], row by row, one row per sample; lifetime as above. The first layer
-  // takes both; linear term and kNN prediction take the sparse features alone, and there are no feature
-  // crosses. With data.normalize both parts of a sample are scaled to unit length, each by itself. Throws
-  // InputError for a value that is not finite, another number of rows, and where there are dense features
-  // already.
+  // takes both; linear term, kNN prediction and feature crosses take the sparse features alone. With
+  // data.normalize both parts of a sample are scaled to unit length, each by itself. Throws InputError for a
+  // value that is not finite, another number of rows, and where there are dense features already.
   Data with_dense(const float* values, std::uint64_t rows, std::uint64_t columns,
                   std::shared_ptr<const void> keep_alive = {}) const;
 
