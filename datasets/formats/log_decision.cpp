@@ -348,10 +348,11 @@ LogLayout decide_layout(const LogQuestion& asked, std::vector<std::string>& warn
   LogLayout layout = Decision(asked, warnings).layout();
   const std::size_t parts = asked.facts.common_fields(Separator::kColons);
   if (layout.separator == Separator::kBlanks && parts > 1) {
-    warnings.push_back(fmt::format(
-        "{}: blanks end fields, though lines have {} parts between '::'; where '::' separates fields and names "
-        "hold blanks, write TABs in place of '::'",
-        asked.bodies.front().origin, parts));
+    warnings.push_back(
+        fmt::format("{}: blanks end fields, though lines have {} parts between '::'; where '::' separates "
+                    "fields and names "
+                    "hold blanks, write TABs in place of '::'",
+                    asked.bodies.front().origin, parts));
   }
   return layout;
 }

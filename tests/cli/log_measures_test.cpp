@@ -266,7 +266,8 @@ TEST_F(LogMeasuresTest, WhatIsNoLogOfLinesIsToldApart) {
   EXPECT_EQ(inspect("user,item\na,x\na,y|z\nb,x\nb,u\n").err, "");
   for (const char* text : {"Ann 0::tea 1\nBob 1::rice\nAnn 0::rice\n", "Ann 0::tea::5\nBob Lee::tea 1::4\n"})
     EXPECT_NE(inspect(text).err.find("parts between '::'"), std::string::npos) << text;
-  for (const char* text : {"a std::map std::set\nb std::map\nc x\n", "a::x\na::y\nb::x y\n", "a x\na y::z\nb x\n"})
+  for (const char* text :
+       {"a std::map std::set\nb std::map\nc x\n", "a::x\na::y\nb::x y\n", "a x\na y::z\nb x\n"})
     EXPECT_EQ(inspect(text).err.find("parts between '::'"), std::string::npos) << text;
   const Outcome cr = inspect("user,item\ra,x\ra,y\rb,x\r");
   EXPECT_EQ(cr.code, 2);
