@@ -1,46 +1,66 @@
 #!/usr/bin/env python3
-"""Makes three public data sets from the machine's package index: rare labels from text, and items seen, items wanted.
+"""Makes four public data sets from the machine's package index: rare labels from text, and items seen, items wanted.
 
-  package-sources  the description of a package -> its source package, of those with several; 7,900 labels
-  package-files    half of the file names in a package -> the other half; 65,000 items
-  directory-files  half of the file names in a directory -> the other half; 152,000 items
+  package-sources   the description of a package -> its source package, of those with several; 7,900 labels
+  package-files     half of the file names in a package -> the other half; 65,000 items
+  directory-files   half of the file names in a directory -> the other half; 152,000 items
+  name-directories  words of a file name, and the packages with such files -> their directories; 318,000 labels
 
-The last two are what logs of items seen and items wanted look like. Names of files count that stand in three packages or
-directories; at most 100 a sample. Needs apt, for the file names the lists of `apt-file update`, and Python's standard
+package-files and directory-files are what logs of items seen and items wanted look like. Names of files count that stand in
+three packages or directories; at most 100 a sample. name-directories takes two names of each directory, of those that stand
+in at most 50. Needs apt, for the file names the lists of `apt-file update` or files of --contents, and Python's standard
 library. Writes OUT/<name>/train.txt and test.txt as word_sets.py does.
 """
 
 import argparse
 import collections
+import gzip
 import os
 import random
+import re
 import subprocess
 
 from debian_depends import index_files, packages, words
 from word_sets import write
 
 LEAST_USES, MOST_ITEMS = 3, 100
+MOST_DIRECTORIES, NAMES_OF_DIRECTORY = 50, 2
+NAME_WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+|[0-9]+")
 
 
-def contents():
-    """(path, packages) of each file, from apt's Contents lists."""
-    for path in index_files("Contents-deb", None):
-        with subprocess.Popen(["/usr/lib/apt/apt-helper", "cat-file", path], stdout=subprocess.PIPE, text=True,
-                              encoding="utf-8", errors="replace") as helper:
-            for line in helper.stdout:
-                name, _, sections = line.rstrip("\n").rpartition(" ")
-                yield name.rstrip(), [section.rpartition("/")[2] for section in sections.split(",")]
+def lines_of(path, given):
+    """Lines of a Contents list: of apt's, however it is compressed, or of a file that the user gave."""
+    if given:
+        with gzip.open(path, "rt", encoding="utf-8", errors="replace") as file:
+            yield from file
+        return
+    with subprocess.Popen(["/usr/lib/apt/apt-helper", "cat-file", path], stdout=subprocess.PIPE, text=True,
+                          encoding="utf-8", errors="replace") as helper:
+        yield from helper.stdout
 
 
-def file_names():
-    """Names of the files of each package, and of each directory."""
-    by_package, by_directory = collections.defaultdict(set), collections.defaultdict(set)
-    for path, names in contents():
-        directory, _, name = path.rpartition("/")
-        by_directory[directory].add(name)
-        for package in names:
-            by_package[package].add(name)
-    return by_package, by_directory
+def contents(given):
+    """(directory, name, packages) of each file, from Contents lists: the given ones, or apt's."""
+    for path in given or index_files("Contents-deb", None):
+        for line in lines_of(path, given):
+            file, _, sections = line.rstrip("\n").rpartition(" ")
+            directory, _, name = file.rstrip().rpartition("/")
+            yield directory, name, [section.rpartition("/")[2] for section in sections.split(",")]
+
+
+def names_by_package(given):
+    names = collections.defaultdict(set)
+    for _, name, packages_of_file in contents(given):
+        for package in packages_of_file:
+            names[package].add(name)
+    return names
+
+
+def names_by_directory(given):
+    names = collections.defaultdict(set)
+    for directory, name, _ in contents(given):
+        names[directory].add(name)
+    return names
 
 
 def seen_and_wanted(groups):
@@ -54,6 +74,29 @@ def seen_and_wanted(groups):
             yield items[:len(items) // 2], items[len(items) // 2:]
 
 
+def name_directories(given):
+    """Features of a name: its words, its packages and their words. Names are drawn from each directory alone, so that
+    large ones do not prevail."""
+    random.seed(7)
+    places, by_directory = collections.defaultdict(lambda: (set(), set())), collections.defaultdict(list)
+    for directory, name, packages_of_file in contents(given):
+        places[name][0].add(directory)
+        places[name][1].update(packages_of_file)
+    for name in sorted(places):
+        if len(places[name][0]) <= MOST_DIRECTORIES:
+            for directory in places[name][0]:
+                by_directory[directory].append(name)
+    drawn = set()
+    for directory in sorted(by_directory):
+        names = by_directory[directory]
+        drawn.update(random.sample(names, min(NAMES_OF_DIRECTORY, len(names))))
+    for name in sorted(drawn):
+        directories, own = places[name][0], sorted(places[name][1])
+        features = [word.lower() for word in NAME_WORD.findall(name)]
+        features += [f"package {package}" for package in own] + [word for package in own for word in package.split("-")]
+        yield features, sorted(directories)
+
+
 def package_sources():
     rows, _, _ = packages(None)
     uses = collections.Counter(source for _, source, _, _ in rows)
@@ -65,15 +108,25 @@ def package_sources():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", help="folder to write into")
-    out = parser.parse_args().out
-    sources = list(package_sources())
-    by_package, by_directory = file_names()
-    if not sources or not by_package:
-        parser.exit(2, "package_sets.py: apt's lists are not here; run `apt-get update`, install apt-file and run "
-                       "`apt-file update`\n")
-    write(os.path.join(out, "package-sources"), sources, 2, True)
-    write(os.path.join(out, "package-files"), list(seen_and_wanted(by_package)), 1, False)
-    write(os.path.join(out, "directory-files"), list(seen_and_wanted(by_directory)), 1, False)
+    parser.add_argument("sets", nargs="*", metavar="SET", help="which of the sets; default: all")
+    parser.add_argument("--contents", action="append", default=[], metavar="FILE",
+                        help="a list of files, Contents-<architecture>.gz of Debian's archive, in place of apt's lists")
+    options = parser.parse_args()
+    given = options.contents
+    makers = {"package-sources": (package_sources, 2, True),
+              "package-files": (lambda: seen_and_wanted(names_by_package(given)), 1, False),
+              "directory-files": (lambda: seen_and_wanted(names_by_directory(given)), 1, False),
+              "name-directories": (lambda: name_directories(given), 2, True)}
+    for name in options.sets:
+        if name not in makers:
+            parser.exit(2, f"package_sets.py: there is no set '{name}'; there are: {', '.join(makers)}\n")
+    for name in options.sets or list(makers):
+        samples_of, least, weigh = makers[name]
+        samples = list(samples_of())
+        if not samples:
+            parser.exit(2, f"package_sets.py: nothing for {name}: apt's lists are not here; run `apt-get update`, install "
+                           "apt-file and run `apt-file update`, or give lists of files by --contents\n")
+        write(os.path.join(options.out, name), samples, least, weigh)
 
 
 if __name__ == "__main__":
