@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import signal
 import threading
 
@@ -127,6 +129,52 @@ def test_scores_at_fault_are_told():
         slide.evaluate(y, np.array([[1, np.nan], [0, 1]]))
     with pytest.raises(slide.InputError, match="ranks"):
         slide.evaluate(y, np.ones((2, 2)), [])
+    for threshold in ("x", "0.5", [1], [0.5, 0.5], True, 1j, np.nan):
+        with pytest.raises(slide.InputError, match="threshold: .*give a number"):
+            slide.evaluate(y, y, threshold=threshold)
+    for constants in (("x", 1), 3, (1,), (None, 1), "ab"):
+        with pytest.raises(slide.InputError, match="propensity: "):
+            slide.evaluate(y, y, Y_train=y, propensity=constants)
+    for scores in ([["a", "b"], ["c", "d"]], [[1, 2], [3]], None):
+        with pytest.raises(slide.InputError, match="scores: "):
+            slide.evaluate(y, scores)
+    assert slide.evaluate(y, y, threshold=np.float32(0.5)) == slide.evaluate(y, y, threshold=0.5)
+
+
+def test_arguments_that_are_no_numbers_are_named(samples, few, tmp_path):
+    x, y = samples
+    model = slide.Classifier(**few).fit(x, y).model_
+    for name, call in (
+        ("threshold", lambda: model.predict(x, threshold="x")),
+        ("rare", lambda: model.predict(x, rare="x")),
+        ("threshold", lambda: model.save(tmp_path / "m.slide", threshold="x")),
+        ("seconds", lambda: slide.tune(x, y, seconds="x")),
+        ("train_seconds", lambda: slide.tune(x, y, train_seconds="x")),
+    ):
+        with pytest.raises(slide.InputError, match=f"^{name}: 'x'; give a number"):
+            call()
+
+
+def test_messages_name_no_options_of_the_command_line(program, samples, few, tmp_path):
+    log, run = tmp_path / "log.csv", tmp_path / "run"
+    log.write_text("user,item\nann,tea\nann,jam\nbob,tea\nbob,rice\ncid,rice\ncid,jam\n")
+    program("train", "--set", f"data.train={log}", "data.kind=interactions", "--out", run, "--quiet")
+    shutil.copy(run / "model.slide", tmp_path / "away.slide")
+    (tmp_path / "checkpoint").write_bytes(b"SLIDERUN" + bytes(64))
+    slide.Classifier(**few).fit(*samples).save(tmp_path / "m.slide")
+    log.rename(tmp_path / "moved.csv")
+    for message, call in (
+        ("name it by known=...", lambda: slide.load(tmp_path / "away.slide").recommend(["ann"])),
+        ("name a log by known=...", lambda: log.mkdir() or slide.load(run).predict(users=["ann"])),
+        ("a larger train_seconds, or", lambda: slide.tune(*samples, trials=1, train_seconds=1e-9, **few)),
+        ("give another path", lambda: slide.report(run, tmp_path / "m.slide")),
+        ("by `slide train --resume`", lambda: slide.read(tmp_path / "checkpoint")),
+        ("continue a model by partial_fit", lambda: slide.Classifier(train__init=str(tmp_path / "m.slide")).fit(*samples)),
+        ("see help(slide.Classifier)", lambda: slide.Classifier(nothing=1)),
+    ):
+        with pytest.raises(slide.InputError, match=re.escape(message)) as told:
+            call()
+        assert " --" not in str(told.value).replace("`slide train --resume`", "")
 
 
 def test_a_search_finds_parameters_for_a_classifier(samples, few, capsys):

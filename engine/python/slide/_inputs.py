@@ -505,6 +505,16 @@ def whole(value: Any, what: str, least: int = 0, most: int = 2**31 - 1) -> int:
     return number
 
 
+def number(value: Any, what: str) -> float:
+    """The argument `what` as a float. Raises InputError that names it."""
+    try:
+        if isinstance(value, (str, bytes, bool, np.bool_)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{what}: {_shown(value)}; give a number") from None
+
+
 def ranks_of(k: Any) -> list[int]:
     """The ranks to measure at: several, or one."""
     try:

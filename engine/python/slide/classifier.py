@@ -33,6 +33,7 @@ from ._inputs import (
     whole,
 )
 from ._keys import config_of, is_key, value_in
+from ._messages import messages_in_python
 from ._parameters import BEST_F1, CALLED_HERE, class_weights_of, cut_of, label_weights_of, with_known_names
 from ._predictions import Predictions
 from ._progress import Course, Report, figure_of, new_history
@@ -138,7 +139,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
     def _take_keys(self, keys: dict[str, Any]) -> None:
         for name, value in keys.items():
             if not is_key(name):
-                here = f"it is {CALLED_HERE[name]} here" if name in CALLED_HERE else "see `slide config --doc`"
+                here = f"it is {CALLED_HERE[name]} here" if name in CALLED_HERE else "see help(slide.Classifier)"
                 raise InputError(f"Invalid parameter {name!r} for estimator Classifier; {here}")
             setattr(self, name, value)
 
@@ -309,6 +310,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         self.classes_ = targets.classes
         self._single = targets.single
 
+    @messages_in_python()
     def _train(
         self, config: _slide.Config, data: _slide.Data, held: Optional[_slide.Data], course: Course
     ) -> tuple:

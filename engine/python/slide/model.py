@@ -22,6 +22,7 @@ from ._inputs import (
     features_for,
     first_label,
     is_sparse,
+    number,
     numbered,
     one_text_column,
     ranks_of,
@@ -32,6 +33,7 @@ from ._inputs import (
     whole,
 )
 from ._keys import value_in
+from ._messages import messages_in_python
 from ._shown import Explanation, Measures, Reason, table_of
 
 MOST_K = 10000  # where there are fewer labels
@@ -96,7 +98,7 @@ class Model:
 
         threshold: a probability that the file gets: ``predict``, ``slide predict`` and ``slide serve`` give all labels
             that reach it then, unless they are asked for k labels. None: that of the model, if it has one."""
-        self._engine.save(os.fspath(path), force, None if threshold is None else float(threshold))
+        self._engine.save(os.fspath(path), force, None if threshold is None else number(threshold, "threshold"))
 
     @property
     def features(self) -> int:
@@ -176,7 +178,7 @@ class Model:
         """
         options = {
             "logits": logits, "inference": inference, "threads": whole(threads, "threads"), "keep_known": keep_known,
-            "rare": None if rare is None else float(rare),
+            "rare": None if rare is None else number(rare, "rare"),
         }
         if (X is None) == (users is None):
             raise _slide.InputError("give either X or users")
@@ -214,6 +216,7 @@ class Model:
             for user, row, of_row in zip(users, labels, scores)
         }
 
+    @messages_in_python()
     def _known_users(self, known: "Optional[str | os.PathLike[str]]" = None) -> _slide.KnownUsers:
         path = "" if known is None else os.fspath(known)
         with self._lock:
@@ -235,13 +238,14 @@ class Model:
         own_threshold: bool = False,
         **options: Any,
     ) -> tuple[np.ndarray, np.ndarray]:
+        threshold = None if threshold is None else number(threshold, "threshold")
         if threshold is not None and not options.get("logits") and not 0 <= threshold <= 1:
             raise _slide.InputError(
                 f"threshold: {threshold!r} is no probability; give one from 0 to 1, or any number with logits=True"
             )
         predictor = self._predictor(k=5 if k is None else k, low_latency=data.samples == 1, **options)
         if k is None and threshold is not None:
-            labels, scores = predictor.predict_reaching(data, float(threshold))
+            labels, scores = predictor.predict_reaching(data, threshold)
         elif k is None and own_threshold and not options.get("logits") and self.threshold is not None:
             labels, scores = predictor.predict_reaching(data)
         else:

@@ -20,6 +20,7 @@ from ._inputs import (
     is_sparse,
     keyed,
     learnt_data_of,
+    number,
     numbered,
     ranks_of,
     rows_of,
@@ -28,6 +29,7 @@ from ._inputs import (
     whole,
 )
 from ._keys import config_of, overrides_of
+from ._messages import messages_in_python
 from ._shown import Measures, table_of
 
 if TYPE_CHECKING:
@@ -39,11 +41,20 @@ if TYPE_CHECKING:
 def _scores(scores: Any) -> tuple:
     if is_sparse(scores):
         return rows_of(csr_of(scores))
-    dense = np.ascontiguousarray(scores, dtype=np.float32)
+    try:
+        dense = np.ascontiguousarray(scores, dtype=np.float32)
+    except (TypeError, ValueError) as failure:
+        raise _slide.InputError(f"scores: want an array of numbers or a sparse matrix ({failure})") from None
     if dense.ndim != 2:
         raise _slide.InputError(f"scores: want two dimensions, a row a sample; there are {dense.ndim}")
     rows, columns = dense.shape
     return np.arange(rows + 1) * columns, np.tile(np.arange(columns, dtype=np.int32), rows), dense.ravel(), columns
+
+
+def _constants(propensity: Any) -> tuple[float, float]:
+    if not isinstance(propensity, (tuple, list, np.ndarray)) or len(propensity) != 2:
+        raise _slide.InputError(f"propensity: {propensity!r}; give a pair of numbers, (A, B)")
+    return number(propensity[0], "propensity"), number(propensity[1], "propensity")
 
 
 def evaluate(
@@ -73,11 +84,11 @@ def evaluate(
     ``slide evaluate --json`` has them: ``f1_micro_at_1`` over all pairs of a sample and a label, ``f1_macro_at_1`` over the
     labels that occur or are predicted, ``f1_samples_at_1`` over the samples.
 
-    Raises InputError for matrices at fault, and for a threshold that is no number.
+    Raises InputError for matrices at fault, and for a threshold or constants that are no numbers.
     """
     train = None if Y_train is None else numbered(Y_train).rows
-    ranks, constants = ranks_of(k), map(float, propensity)
-    cut = None if threshold is None else float(threshold)
+    ranks, constants = ranks_of(k), _constants(propensity)
+    cut = None if threshold is None else number(threshold, "threshold")
     return Measures(_slide.evaluate_scores(_scores(scores), numbered(Y_true).rows, ranks, train, *constants, cut))
 
 
@@ -178,13 +189,17 @@ def tune(
     if Y is None:
         if not isinstance(X, (str, os.PathLike)):
             raise _slide.InputError("give X and Y, or the path of a training file")
-        data = told(_slide.Data.read(os.fspath(X), start))
+        with messages_in_python():
+            data = _slide.Data.read(os.fspath(X), start)
+        told(data)
     else:
         x, columns = apart(X)
         texts = are_texts(x)
         data = learnt_data_of(x, targets_of(Y), start) if texts else data_of(csr_of(x), targets_of(Y))
         data = beside(data, columns)
     data = keyed(data, groups, times)
+    seconds = number(seconds, "seconds")
+    train_seconds = None if train_seconds is None else number(train_seconds, "train_seconds")
     done: list[dict[str, Any]] = []
 
     def after(trial: dict[str, Any]) -> None:
@@ -196,7 +211,9 @@ def tune(
 
     fixed = overrides_of({name: value for name, value in keys.items() if not isinstance(value, (list, tuple))})
     note = (lambda line: print(line, flush=True)) if verbose else None
-    found = _slide.tune(start, data, float(seconds), whole(trials, "trials", 1), train_seconds, fixed, after, note)
+    trials = whole(trials, "trials", 1)
+    with messages_in_python():
+        found = _slide.tune(start, data, seconds, trials, train_seconds, fixed, after, note)
     if verbose and found["decision"]["leader"] != 1:
         print(_decision_of(found["decision"]), flush=True)
     changes = (change.split("=", 1) for change in found["best"]["changes"])
@@ -226,6 +243,7 @@ class Report(NamedTuple):
         return f'<iframe srcdoc="{escape(page)}" style="width:100%;height:700px;border:1px solid #ccc"></iframe>'
 
 
+@messages_in_python()
 def report(
     runs: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]", path: "str | os.PathLike[str]" = "report.html"
 ) -> Report:
