@@ -1,5 +1,6 @@
 """slide.Classifier among scikit-learn's tools."""
 
+import copy
 import io
 import sys
 import warnings
@@ -330,6 +331,22 @@ def test_a_warm_start_continues(samples, few):
     assert slide.Classifier(**few).fit(x, y).fit(x, y).model_.steps == steps
     with pytest.raises(slide.InputError, match="warm_start continues the model without validation"):
         warm.set_params(validation=0.1).fit(x, y)
+
+
+def test_a_history_stays_as_it_was_handed_out(samples, few):
+    x, y = samples
+    warm = slide.Classifier(**few, warm_start=True).fit(x, y)
+    history, twin = warm.history, copy.copy(warm)
+    before = copy.deepcopy(history)
+    for more in (lambda: warm.fit(x, y), lambda: warm.partial_fit(x, y)):
+        more()
+        assert history == before == twin.history
+    assert len(warm.history["epoch"]) == warm.n_iter_ == 5
+    warm.history["loss"].clear()
+    assert len(warm.history["loss"]) == 5
+    seen = []
+    warm.set_params(on_epoch=lambda report: seen.append(warm.history)).fit(x, y)
+    assert [len(one["loss"]) for one in seen] == [6, 7]
 
 
 def test_partial_fit_takes_new_labels(few):

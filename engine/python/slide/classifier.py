@@ -6,6 +6,7 @@ import os
 import pickle
 import tempfile
 import warnings
+from copy import deepcopy
 from typing import Any, Callable, Optional
 
 import numpy as np
@@ -327,6 +328,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
 
     def _run(self, train: Callable[[Course], tuple]) -> None:
         """Keeps the model that `train` makes; what stopped it is raised then."""
+        self._history = deepcopy(self._history)  # copies of this estimator may share it
         course = Course(self.verbose, self.on_step, self.on_epoch, self._history)
         try:
             engine, interrupt = train(course)
@@ -392,9 +394,9 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
     @property
     def history(self) -> dict[str, list]:
         """How training went, by epoch: ``epoch``, ``step``, ``loss``, ``train_seconds``, ``samples_per_second``; with
-        ``validation``, ``evaluations`` holds a dict of measures for each."""
+        ``validation``, ``evaluations`` holds a dict of measures for each. A copy, which later fits leave as it is."""
         check_is_fitted(self, "model_")
-        return self._history
+        return deepcopy(self._history)
 
     def plot_history(self) -> Any:
         """The learning curve as a matplotlib figure. Raises ImportError without matplotlib."""
