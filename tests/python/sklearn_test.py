@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.metrics import accuracy_score, classification_report, f1_score
+from sklearn.metrics import accuracy_score, average_precision_score, classification_report, f1_score
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -137,6 +137,60 @@ def test_predict_gives_an_indicator_matrix(samples, few):
             classifier.set_params(threshold=wrong).predict(x)
 
 
+@pytest.mark.parametrize("wrong", ["bestf1", -3, 1.5, True, float("nan"), [0.3]])
+def test_thresholds_at_fault_are_refused_before_training(wrong, samples, few):
+    message = "threshold: .*; give a probability from 0 to 1 as a float, a number of labels as an int, or 'best-f1'"
+    for fit in ("fit", "partial_fit"):
+        classifier = slide.Classifier(**few, threshold=wrong)
+        with pytest.raises(slide.InputError, match=message):
+            getattr(classifier, fit)(*samples)
+        assert not hasattr(classifier, "model_")
+    fitted = slide.Classifier(**few, warm_start=True).fit(*samples)
+    steps = fitted.model_.steps
+    for fit in (fitted.fit, fitted.partial_fit):
+        with pytest.raises(slide.InputError, match=message):
+            fitted.set_params(threshold=wrong)
+            fit(*samples)
+        assert fitted.model_.steps == steps
+
+
+def test_probabilities_are_of_as_many_labels_as_asked_for(samples, few):
+    x, y = samples
+    classifier = slide.Classifier(**few).fit(x, y)
+    with pytest.warns(UserWarning, match="best 5 of 40 labels; set proba_k") as told:
+        assert (np.diff(classifier.predict_proba(x).indptr) == 5).all()
+    assert told[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for proba_k, wanted in ((3, 3), (np.int64(7), 7), (50, 40), ("all", 40)):
+            probabilities = classifier.set_params(proba_k=proba_k).predict_proba(x)
+            assert sparse.issparse(probabilities) and (np.diff(probabilities.indptr) == wanted).all()
+            assert (np.diff(classifier.predict_proba(x, k=2).indptr) == 2).all()
+        reached = classifier.set_params(proba_k=3).predict_proba(x, threshold=0.0)
+        assert reached.nnz == 1500 * 40
+        assert slide.Classifier(**few).fit(x, y[:, :5]).predict_proba(x).shape == (1500, 5)
+        assert isinstance(slide.Classifier(**few, proba_k=2).fit(*rare(1, several=False)).predict_proba(rare(1)[0]), np.ndarray)
+    for wrong in (0, -1, 2.5, "each", True):
+        with pytest.raises(slide.InputError, match="proba_k: .*; give a number of labels from 1, or 'all'"):
+            slide.Classifier(**few, proba_k=wrong).fit(x, y)
+        with pytest.raises(slide.InputError, match="proba_k: "):
+            classifier.set_params(proba_k=wrong).predict_proba(x)
+
+
+def test_average_precision_is_that_of_all_labels(few):
+    x, y = rare(3, rows=300)
+    layers = [{"size": 2}, {"uniform": 12, "wide": False}]  # too small to rank all labels right
+    keys = {**few, "layer": layers, "neighbours__share": 0}
+    classifier = slide.Classifier(**keys, proba_k="all")
+    probabilities, scores = (
+        cross_val_predict(classifier, x, y, cv=KFold(3), method=name) for name in ("predict_proba", "decision_function"))
+    by_all = average_precision_score(y, probabilities.toarray(), average="micro")
+    assert average_precision_score(y, scores, average="micro") == pytest.approx(by_all, abs=1e-3)
+    with pytest.warns(UserWarning, match="best 5 of 12 labels"):
+        few_of_them = cross_val_predict(slide.Classifier(**keys), x, y, cv=KFold(3), method="predict_proba")
+    assert average_precision_score(y, few_of_them.toarray(), average="micro") < by_all - 0.01
+
+
 def test_predict_without_a_threshold_warns_of_nothing(samples, few):
     classifier = slide.Classifier(**few).fit(*samples)
     with warnings.catch_warnings():
@@ -194,7 +248,7 @@ def test_scores_take_weights_of_samples(samples, few):
 
 def test_parts_of_a_cross_validation_are_put_together(samples, few):
     x, y = samples
-    classifier = slide.Classifier(**few, threshold=0.3)
+    classifier = slide.Classifier(**few, threshold=0.3, proba_k=5)
     by_sparse, by_dense = (cross_val_predict(classifier, x, one, cv=KFold(3)) for one in (y, y.toarray()))
     assert (by_sparse != by_dense).nnz == 0 and by_sparse.shape == y.shape
     assert cross_val_predict(classifier, x, y.toarray(), cv=KFold(3), method="predict_proba").shape == y.shape
@@ -268,9 +322,11 @@ def test_names_of_scikit_learn_stand_for_keys(samples, few):
     ):
         with pytest.raises(slide.InputError, match=message):
             slide.Classifier(**keys).fit(x, y)
-    for name, here in (("batch_size", "train__batch_size"), ("early_stopping", "eval_set"), ("alpha", "no penalty")):
+    for name, here in (("batch_size", "train__batch_size"), ("early_stopping", "eval_set"), ("alpha", "optimizer__weight_decay")):
         with pytest.raises(slide.InputError, match=f"Invalid parameter '{name}' .*{here}.* here"):
             slide.Classifier(**{name: 1})
+    with pytest.raises(slide.InputError, match="'tol' for .*; there is no tolerance here; with validation, .* train__patience"):
+        slide.Classifier(tol=1e-4)
 
 
 def test_weights_of_classes_multiply_those_of_samples(few):
@@ -353,7 +409,7 @@ def test_partial_fit_takes_new_labels(few):
     draw = np.random.default_rng(1)
     x = (draw.normal(0, 0.1, (300, 9)) + np.eye(9)[np.arange(300) % 9]).astype(np.float32)
     y = np.arange(300) % 9
-    keys = {**few, "train__epochs": 10}
+    keys = {**few, "train__epochs": 10, "proba_k": "all"}
     old = y < 6
     for name in (lambda one: one, lambda one: f"c{one}", lambda one: [one], lambda one: [f"n{one}"]):
         labels = [name(one) for one in y.tolist()]

@@ -11,26 +11,26 @@ import numpy as np
 
 from ._slide import InputError
 
-# Parameters of other estimators, and what they are called here.
-CALLED_HERE = {
-    "C": "optimizer__learning_rate or train__epochs; there is no penalty",
-    "activation": "layer__0__activation",
-    "alpha": "optimizer__learning_rate or train__epochs; there is no penalty",
-    "batch_size": "train__batch_size",
-    "early_stopping": "validation, as 0.1, or eval_set of fit",
-    "epochs": "train__epochs or max_iter",
-    "hidden_layer_sizes": "layer__0__size, or layer, a list of dicts",
-    "learning_rate": "optimizer__learning_rate",
-    "learning_rate_init": "optimizer__learning_rate",
-    "loss": "loss__kind",
-    "n_estimators": "train__epochs or max_iter",
-    "n_iter_no_change": "train__patience",
-    "n_threads": "train__threads or n_jobs",
-    "patience": "train__patience",
-    "seed": "train__seed or random_state",
-    "solver": "optimizer__kind",
-    "tol": "train__patience",
-    "validation_fraction": "validation",
+# Parameters of other estimators, and what a Classifier has for them.
+HAS_INSTEAD = {
+    "C": "it is optimizer__weight_decay here, which is larger where C is smaller",
+    "activation": "it is layer__0__activation here",
+    "alpha": "it is optimizer__weight_decay here",
+    "batch_size": "it is train__batch_size here",
+    "early_stopping": "it is validation, as 0.1, or eval_set of fit here",
+    "epochs": "it is train__epochs or max_iter here",
+    "hidden_layer_sizes": "it is layer__0__size, or layer, a list of dicts here",
+    "learning_rate": "it is optimizer__learning_rate here",
+    "learning_rate_init": "it is optimizer__learning_rate here",
+    "loss": "it is loss__kind here",
+    "n_estimators": "it is train__epochs or max_iter here",
+    "n_iter_no_change": "it is train__patience here",
+    "n_threads": "it is train__threads or n_jobs here",
+    "patience": "it is train__patience here",
+    "seed": "it is train__seed or random_state here",
+    "solver": "it is optimizer__kind here",
+    "tol": "there is no tolerance here; with validation, training ends after train__patience epochs without a better one",
+    "validation_fraction": "it is validation here",
 }
 
 _told: set[str] = set()
@@ -121,6 +121,8 @@ def label_weights_of(class_weight: Any, classes: np.ndarray) -> np.ndarray:
 
 BEST_F1 = "best-f1"
 DEFAULT_THRESHOLD = 0.5
+ALL = "all"
+DEFAULT_PROBA_K = 5
 
 
 class Cut:
@@ -131,20 +133,52 @@ class Cut:
         self.k, self.probability = k, probability
 
 
+def check_threshold(threshold: Any) -> None:
+    """Raises InputError unless `threshold` is a probability, a number of labels, "best-f1" or None."""
+    if threshold is None or (isinstance(threshold, str) and threshold == BEST_F1):
+        return
+    if isinstance(threshold, numbers.Real) and not isinstance(threshold, bool):
+        if 0 <= threshold <= 1 or (isinstance(threshold, numbers.Integral) and threshold >= 1):
+            return
+    raise InputError(
+        f"threshold: {threshold!r}; give a probability from 0 to 1 as a float, a number of labels as an int, or {BEST_F1!r}"
+    )
+
+
 def cut_of(threshold: Union[None, int, float, str], found: Optional[float]) -> Cut:
     """What a `threshold` means. `found`: the threshold of best F1, where fit has looked for it. Raises InputError."""
     if threshold is None:
         return Cut(None, DEFAULT_THRESHOLD)
-    if isinstance(threshold, str) and threshold == BEST_F1:
+    check_threshold(threshold)
+    if isinstance(threshold, str):
         if found is None:
             raise InputError(
                 f"threshold={BEST_F1!r}: fit finds it on samples held out; fit with validation=0.1 or an eval_set"
             )
         return Cut(None, found)
-    if isinstance(threshold, numbers.Integral) and not isinstance(threshold, bool) and threshold >= 1:
+    if isinstance(threshold, numbers.Integral) and threshold >= 1:
         return Cut(int(threshold), None)
-    if isinstance(threshold, numbers.Real) and not isinstance(threshold, bool) and 0 <= threshold <= 1:
-        return Cut(None, float(threshold))
-    raise InputError(
-        f"threshold: {threshold!r}; give a probability from 0 to 1 as a float, a number of labels as an int, or {BEST_F1!r}"
-    )
+    return Cut(None, float(threshold))
+
+
+def check_proba_k(proba_k: Any) -> None:
+    """Raises InputError unless `proba_k` is a number of labels, "all" or None."""
+    if proba_k is None or (isinstance(proba_k, str) and proba_k == ALL):
+        return
+    if not isinstance(proba_k, numbers.Integral) or isinstance(proba_k, bool) or proba_k < 1:
+        raise InputError(f"proba_k: {proba_k!r}; give a number of labels from 1, or {ALL!r}")
+
+
+def proba_k_of(proba_k: Any, labels: int) -> int:
+    """How many probabilities a sample gets of so many labels. Warns where None leaves some out, raises InputError."""
+    check_proba_k(proba_k)
+    if isinstance(proba_k, str):
+        return labels
+    if proba_k is None and labels > DEFAULT_PROBA_K:
+        warnings.warn(
+            f"predict_proba gives the best {DEFAULT_PROBA_K} of {labels} labels; set proba_k to a number of them or "
+            f"{ALL!r}, or give k; decision_function has the scores of all",
+            UserWarning,
+            stacklevel=3,
+        )
+    return min(DEFAULT_PROBA_K if proba_k is None else int(proba_k), labels)

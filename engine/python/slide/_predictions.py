@@ -25,7 +25,7 @@ from ._inputs import (
     weights_of,
     whole,
 )
-from ._parameters import cut_of, tell_once
+from ._parameters import cut_of, proba_k_of, tell_once
 from ._sklearn import check_is_fitted
 from ._slide import InputError
 from .model import Model
@@ -37,6 +37,7 @@ class Predictions:
     model_: Model
     classes_: np.ndarray
     threshold: "float | int | str | None"
+    proba_k: "int | str | None" = None  # of pickles from before it was a parameter
     n_features_in_: int
     feature_names_in_: np.ndarray
     _single: bool
@@ -117,14 +118,19 @@ class Predictions:
         return dense[:, : len(self.classes_)]
 
     def predict_proba(self, X: Any, k: Optional[int] = None, threshold: Optional[float] = None) -> Any:
-        """Probabilities of the best `k` labels as a CSR matrix [n, labels] with k entries a row; without k 5 of them, or
-        with a threshold alone all that reach it.
+        """Probabilities of the best `k` labels as a CSR matrix [n, labels] with k entries a row; with a threshold alone
+        of all that reach it; without both of as many as ``proba_k`` of the Classifier says, 5 unless set.
+
+        Labels without an entry count as 0 in metrics of scikit-learn. For those that rank all labels, as average
+        precision and ROC AUC, take ``decision_function``, or ``proba_k="all"``.
 
         With the loss of one against all, the default, they are those of each label alone. Fitted with one class a
         sample and without k: a dense array [n, classes] whose rows are divided by their sum.
         """
         check_is_fitted(self, "model_")
-        if k is not None or threshold is not None or not self._single:
+        if k is None and threshold is None and not self._single:
+            k = proba_k_of(self.proba_k, self.model_.labels)
+        if k is not None or threshold is not None:
             return self._scores(X, k, False, threshold)
         dense = self._dense(X, False)
         return dense / np.maximum(dense.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)

@@ -35,7 +35,16 @@ from ._inputs import (
 )
 from ._keys import config_of, is_key, value_in
 from ._messages import messages_in_python
-from ._parameters import BEST_F1, CALLED_HERE, class_weights_of, cut_of, label_weights_of, with_known_names
+from ._parameters import (
+    BEST_F1,
+    HAS_INSTEAD,
+    check_proba_k,
+    check_threshold,
+    class_weights_of,
+    cut_of,
+    label_weights_of,
+    with_known_names,
+)
 from ._predictions import Predictions
 from ._progress import Course, Report, figure_of, new_history
 from ._sklearn import BaseEstimator, ClassifierMixin, check_is_fitted, clone
@@ -75,6 +84,9 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
     threshold: which labels ``predict`` gives where samples have several: a float, all whose probability reaches it (0.5
         unless set); an int, so many; ``"best-f1"``, those above the threshold of best micro F1 on the samples of
         ``validation`` or ``eval_set``, which fit finds (``threshold_``). It may be changed after fit.
+    proba_k: how many probabilities ``predict_proba`` gives a sample where samples have several labels: an int, or
+        ``"all"``, which takes 8 bytes for each sample and label. None: 5, with a UserWarning where that leaves labels out.
+        It may be changed after fit.
     random_state, n_jobs, max_iter: scikit-learn's names for ``train__seed``, ``train__threads`` (-1: all cores) and
         ``train__epochs``.
     class_weight: "balanced" or a dict of weights by class; where samples have one class each they multiply sample_weight.
@@ -98,8 +110,8 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
     """
 
     _FIXED = (
-        "config", "validation", "verbose", "on_step", "on_epoch", "threshold", "random_state", "n_jobs", "max_iter",
-        "class_weight", "warm_start",
+        "config", "validation", "verbose", "on_step", "on_epoch", "threshold", "proba_k", "random_state", "n_jobs",
+        "max_iter", "class_weight", "warm_start",
     )
 
     def __init__(
@@ -111,6 +123,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         on_step: Optional[Callable[[Report], Any]] = None,
         on_epoch: Optional[Callable[[Report], Any]] = None,
         threshold: "float | int | str | None" = None,
+        proba_k: "int | str | None" = None,
         random_state: Any = None,
         n_jobs: Optional[int] = None,
         max_iter: Optional[int] = None,
@@ -124,6 +137,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         self.on_step = on_step
         self.on_epoch = on_epoch
         self.threshold = threshold
+        self.proba_k = proba_k
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.max_iter = max_iter
@@ -140,7 +154,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
     def _take_keys(self, keys: dict[str, Any]) -> None:
         for name, value in keys.items():
             if not is_key(name):
-                here = f"it is {CALLED_HERE[name]} here" if name in CALLED_HERE else "see help(slide.Classifier)"
+                here = HAS_INSTEAD.get(name, "see help(slide.Classifier)")
                 raise InputError(f"Invalid parameter {name!r} for estimator Classifier; {here}")
             setattr(self, name, value)
 
@@ -211,6 +225,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
 
         Raises InputError, which is a ValueError, for parameters and data at fault.
         """
+        self._check_predictions()
         if self.warm_start and hasattr(self, "model_"):
             return self._fit_warm(X, y, sample_weight, groups, times, eval_set)
         config = self._configuration(eval_set is not None)
@@ -225,6 +240,10 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         self._run(lambda course: self._train(config, data, held, course))
         self._keep("threshold_", self._best_threshold(held) if self.threshold == BEST_F1 else None)
         return self
+
+    def _check_predictions(self) -> None:
+        check_threshold(self.threshold)
+        check_proba_k(self.proba_k)
 
     def _fit_warm(self, x: Any, y: Any, weights: Any, groups: Any, times: Any, eval_set: Any) -> "Classifier":
         if self.validation or groups is not None or times is not None or eval_set is not None:
@@ -357,6 +376,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
 
         Raises InputError, which is a ValueError, for data at fault.
         """
+        self._check_predictions()
         epochs = whole(epochs, "epochs", 1)
         if not hasattr(self, "model_"):
             return self._begin(X, y, classes, epochs, sample_weight)
