@@ -27,7 +27,8 @@ constexpr std::size_t kBestAtOnce = 1ULL << 21;  // max labels kept for a batch 
 Predictor::Predictor(const TrainedNetwork& trained, const InferenceOptions& options)
     : trained_(trained),
       options_(options),
-      cooccurrence_knn_(options.cooccurrence ? knn_with_cooccurrence(trained.neighbours) : nullptr) {
+      cooccurrence_knn_(options.cooccurrence ? knn_with_cooccurrence(trained.neighbours) : nullptr),
+      popular_(trained) {
   const Network& network = trained_.network;
   const Inference mode = resolved(wanted());
   if (mode == Inference::kLsh && CandidateScorer::asks_training_tables(network) &&
@@ -196,6 +197,11 @@ void Predictor::predict_batch(const Dataset& data, std::size_t first, std::size_
     best.keep_finite();
     if (cooccurrence_knn_ != nullptr) propagate_cooccurrence(*cooccurrence_knn_, loss, best.best());
     if (rare != nullptr) rare->rank(loss, best.best(), work.rare);
+    if (!popular_.empty() && data.features(first + i).ids.empty()) {
+      if (log_norms != nullptr) (*log_norms)[first + i] = popular_.log_norm();
+      sink(first + i, popular_.ranked().first(std::min(wanted.k, popular_.ranked().size())));
+      continue;
+    }
     sink(first + i, known == 0
                         ? best.best().first(std::min(wanted.k, best.best().size()))
                         : without_known(best.best(), data.features(first + i), wanted.k, work.unknown));

@@ -13,6 +13,7 @@
 
 #include "engine/inference/cooccurrence.h"
 #include "engine/inference/metrics.h"
+#include "engine/inference/popular_items.h"
 #include "engine/inference/prediction_batch.h"
 #include "engine/inference/probability.h"
 #include "engine/inference/ranking.h"
@@ -162,6 +163,7 @@ class Predictor {
   InferenceOptions options_;
   const Neighbours* cooccurrence_knn_;  // nullptr: no label propagation
   std::shared_ptr<const Scorers> scorers_;
+  PopularItems popular_;                     // the answer to samples without items
   std::unique_ptr<AllNeurons> all_neurons_;  // of kAuto with an index, else nullptr
 };
 

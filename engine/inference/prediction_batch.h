@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/inference/knn_votes.h"
@@ -21,13 +22,20 @@ struct HiddenRows {
   std::size_t width = 0;
 };
 
-// A trained network as prediction uses it: the network, its kNN index if any, and for a sharded network the
-// hidden units of the data to predict. Refers to all of them.
+// A trained network as prediction uses it: the network, its kNN index if any, the numbers of training samples
+// where known, and for a sharded network the hidden units of the data to predict. Refers to all of them.
 struct TrainedNetwork {
   TrainedNetwork(const Network& trained, const Neighbours* voters)  // nullptr: no kNN prediction
       : network(trained), neighbours(voters) {}
+  TrainedNetwork(const Network& trained, const Neighbours* voters, const DataShape& shape)
+      : network(trained),
+        neighbours(voters),
+        label_frequencies(shape.label_frequencies),
+        samples(shape.samples) {}
   const Network& network;
   const Neighbours* neighbours;
+  std::span<const std::uint32_t> label_frequencies = {};  // by label of the whole network
+  std::size_t samples = 0;
   const HiddenRows* hidden = nullptr;
 };
 

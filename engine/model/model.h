@@ -67,7 +67,7 @@ struct Model {
   bool known_given = false;  // data.known is the user's choice, not the model's
   std::string path = {};     // of the file
 
-  TrainedNetwork trained() const { return {network, neighbours ? &*neighbours : nullptr}; }
+  TrainedNetwork trained() const { return {network, neighbours ? &*neighbours : nullptr, shape}; }
   // Builds the hash tables of the layers that had them; no effect on later calls.
   void build_tables(int threads);
   // The same, only where LSH inference uses training tables.

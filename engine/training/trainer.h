@@ -56,7 +56,7 @@ class Trainer {
   const Neighbours* neighbours() const { return neighbours_ ? &*neighbours_ : nullptr; }
   // Their feature weights, where they were learnt in a fresh start.
   const std::shared_ptr<const LearntWeights>& learnt_weights() const { return learnt_; }
-  TrainedNetwork trained() const { return {network(), neighbours()}; }
+  TrainedNetwork trained() const { return {network(), neighbours(), shape_}; }
   const DataShape& shape() const { return shape_; }
   const LabelGroups& label_groups() const { return evaluator_.label_groups(); }
   Cluster* cluster() const { return job_.cluster; }

@@ -1,0 +1,32 @@
+// The answer to samples of interactions without items: the items that most users have, with the share of the
+// users as the probability (sigmoid loss), or of all entries of the log (softmax). Where several processes
+// hold the network, each ranks its own labels.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/inference/prediction_batch.h"
+#include "engine/inference/top_k.h"
+
+namespace slide {
+
+// Immutable, safe from any thread.
+class PopularItems {
+ public:
+  // Ranks the labels by trained.label_frequencies; none where these are empty or the model is not one of
+  // interactions. O(n log n) for n labels.
+  explicit PopularItems(const TrainedNetwork& trained);
+
+  bool empty() const { return ranked_.empty(); }
+  // Best first, without items that nobody has.
+  std::span<const Prediction> ranked() const { return ranked_; }
+  // Of softmax: the logarithm of the sum of all own probabilities; 0 where one process holds all labels.
+  double log_norm() const { return log_norm_; }
+
+ private:
+  std::vector<Prediction> ranked_;
+  double log_norm_ = 0;
+};
+
+}  // namespace slide
