@@ -178,7 +178,7 @@ void add_known(CLI::App& app, std::string& file) {
   app.add_option("--known", file,
                  "Interactions: log of what the users of DATA have already; by default the one that the "
                  "model names, a "
-                 "regular file, and only for a model in the folder of its run")
+                 "regular file, and only for a model in the folder of its run or a registry")
       ->type_name("FILE");
 }
 

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <vector>
 
+#include "datasets/rows/file_bytes.h"
 #include "engine/base/atomic_file.h"
 #include "engine/base/byte_io.h"
 #include "engine/base/descriptor.h"
@@ -20,6 +21,7 @@
 #include "engine/model/model_file.h"
 #include "engine/model/run_paths.h"
 #include "engine/run/machine.h"
+#include "engine/run/users_log.h"
 
 namespace slide {
 
@@ -29,6 +31,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kCopiedAtOnce = std::size_t{1} << 20;  // bytes
 constexpr std::size_t kMaxModelName = 100;
+constexpr std::uintmax_t kMaxConfiguration = std::uintmax_t{1} << 24;  // bytes
 
 // Excludes other processes that change the folder, during its lifetime; not where the file system has no
 // locks.
@@ -91,6 +94,20 @@ void copy_bytes(const ModelInput& from, const std::string& path, AtomicFile& to)
   }
 }
 
+// Keeps the configuration of the model's run beside the copy, as users_log.h asks for; none where it has
+// none.
+void copy_configuration(const std::string& model, const std::string& copy) {
+  const std::string to = copy.substr(0, copy.size() - std::string_view(".slide").size()) + ".run.toml";
+  const std::string from = run_config_of(model_at(model));
+  std::error_code ignored;
+  if (from.empty() || fs::file_size(from, ignored) > kMaxConfiguration) {
+    fs::remove(to, ignored);
+    return;
+  }
+  const FileBytes bytes(from);
+  write_file(to, bytes.text());
+}
+
 // What is verified is the copy: the file may change meanwhile.
 void copy_model(const std::string& model, AtomicFile& to) {
   const std::string path = model_at(model);
@@ -140,6 +157,7 @@ RegistryResult add_model(const std::string& folder, const std::string& model, co
   require_free();
   Registry registry = read_registry(folder);
   const std::string before = registry.current();
+  copy_configuration(model, file);
   log_change(registry, "add", fs::absolute(model_at(model)).lexically_normal().string(), called);
   if (before.empty()) log_change(registry, "use", before, called);
   AtomicFile log(registry_log(folder), FileUse::kOwn);

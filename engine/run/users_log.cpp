@@ -18,12 +18,11 @@ namespace fs = std::filesystem;
 
 // Whether the model file lies beside the configuration of the run that made it.
 bool is_in_its_run(const Model& model) {
-  const fs::path config = fs::path(model.path).parent_path() / "config.toml";
-  std::error_code error;
-  if (!fs::is_regular_file(config, error)) return false;
+  const std::string config = run_config_of(model.path);
+  if (config.empty()) return false;
   try {
     std::vector<std::string> notes;
-    const DataConfig data = load_stored_config(config.string(), notes).data;
+    const DataConfig data = load_stored_config(config, notes).data;
     return data.train == model.config.data.train && data.known == model.config.data.known;
   } catch (const InputError&) {
     return false;
@@ -31,6 +30,16 @@ bool is_in_its_run(const Model& model) {
 }
 
 }  // namespace
+
+std::string run_config_of(const std::string& path) {
+  const fs::path model(path);
+  std::error_code error;
+  for (const std::string& name : {model.stem().string() + ".run.toml", std::string("config.toml")}) {
+    const fs::path config = model.parent_path() / name;
+    if (fs::is_regular_file(config, error)) return config.string();
+  }
+  return {};
+}
 
 std::string users_log(const Model& model) {
   const std::string& log = log_of_users(model.config.data);
@@ -45,7 +54,7 @@ std::string users_log(const Model& model) {
   if (!is_in_its_run(model)) {
     fail_input(
         "{}: the model names {} as the log of its users, which is read only for a model in the folder of "
-        "its run; name it by --known",
+        "its run or in a registry; name it by --known",
         model.path, log);
   }
   return log;

@@ -9,10 +9,13 @@
 
 namespace slide {
 
+// The configuration of the run that made the model file at `path`: config.toml in its folder, or beside a
+// model NAME.slide of a registry NAME.run.toml; empty where neither is a regular file.
+std::string run_config_of(const std::string& path);
+
 // The log in which users of a model of interactions are looked up: that of --known, else data.known or
 // data.train of the model; empty where it names none. Throws InputError where the model names what is no
-// regular file, or is not in the folder of its run, whose config.toml names the same files; --known is free
-// of both.
+// regular file, or where run_config_of() the model does not name the same files; --known is free of both.
 std::string users_log(const Model& model);
 
 // The same where predictions go on without it: where it cannot be used, adds why to `notes` and returns an

@@ -117,6 +117,49 @@ TEST_F(RecommendTest, UsersOfTheLogMayHaveBlanksInTheirNames) {
   }
 }
 
+// Share of the users, or under the softmax of the log's lines; items that the model has seen least come last.
+TEST_F(RecommendTest, UsersWithoutItemsGetWhatMostUsersHave) {
+  std::string log;
+  for (int user = 0; user < 60; ++user) {
+    if (user < 45) log += fmt::format("u{},hit\n", user);
+    if (user >= 20) log += fmt::format("u{},second\n", user);
+    log += fmt::format("u{0},own{1}\nu{0},also{1}\n", user, user % 20);
+  }
+  write_file(slide_.path("hits.csv"), log);
+  for (const auto& [loss, all] :
+       {std::pair<std::string, double>{"sigmoid", 60}, {"softmax", 45 + 40 + 120}}) {
+    const Outcome done =
+        slide_.run({"train", "hits.csv", "--set", "data.kind=interactions", "loss.kind=" + loss,
+                    "train.epochs=2", "--out", "hits", "--quiet", "--force"});
+    ASSERT_EQ(done.code, 0) << done.err;
+    const auto answer = by_first(out({"recommend", "hits", "--users", "-", "--k", "3"}, "nobody\nu3\n"));
+    ASSERT_EQ(answer.at("nobody").size(), 3U);
+    EXPECT_EQ(answer.at("nobody")[0].first, "hit");
+    EXPECT_NEAR(answer.at("nobody")[0].second, 45 / all, 1e-5);
+    EXPECT_EQ(answer.at("nobody")[1].first, "second");
+    EXPECT_NEAR(answer.at("nobody")[1].second, 40 / all, 1e-5);
+    EXPECT_NEAR(answer.at("nobody")[2].second, 3 / all, 1e-5);
+    EXPECT_NE(answer.at("u3")[0].first, "hit") << "the user has it";
+  }
+}
+
+TEST_F(RecommendTest, ARegistryLooksUpUsersAsTheRunDoes) {
+  train_shop();
+  const std::string answers = out({"recommend", "shop", "--k", "2"});
+  ASSERT_EQ(slide_.run({"models", "add", "shops", "shop", "--name", "v1"}).code, 0);
+  EXPECT_EQ(out({"recommend", "shops", "--k", "2"}), answers);
+  ASSERT_EQ(slide_.run({"models", "add", "more", "shops", "--name", "v2"}).code, 0);
+  EXPECT_EQ(out({"recommend", "more", "--k", "2"}), answers) << "from registry to registry";
+  // A model that was no run's has no configuration to keep, also where another's was.
+  std::filesystem::copy_file(slide_.path("shop/model.slide"), slide_.path("alone.slide"));
+  std::filesystem::remove(slide_.path("shops/v1.slide"));
+  ASSERT_EQ(slide_.run({"models", "add", "shops", "alone.slide", "--name", "v1"}).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(slide_.path("shops/v1.run.toml")));
+  const Outcome alone = slide_.run({"recommend", "shops"});
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_NE(alone.err.find("name it by --known"), std::string::npos) << alone.err;
+}
+
 TEST_F(RecommendTest, WritesTablesObjectsAndMatrices) {
   train_shop();
   const std::string text = out({"recommend", "shop", "--k", "2"});
