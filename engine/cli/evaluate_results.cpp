@@ -87,9 +87,11 @@ void tell_decisions(const Evaluation& evaluation, const EvaluationResults& resul
   told.json["threshold"] = json_number(thresholds.all());
   if (!thresholds.own().empty()) told.json["label_thresholds"] = thresholds.own().size();
   add_rates("", *results.at_thresholds, told.json);
-  told.text += rate_lines(fmt::format("scores from {:.6g}", thresholds.all()), *results.at_thresholds);
+  const std::string of_all = fmt::format("scores from {:.6g}", thresholds.all());
+  told.text += rate_lines(thresholds.own().empty() ? of_all : "label thresholds", *results.at_thresholds);
   if (!thresholds.own().empty())
-    told.text += fmt::format("{} labels have thresholds of their own\n", grouped(thresholds.own().size()));
+    told.text += fmt::format("{} labels have thresholds of their own, the others {:.6g}\n",
+                             grouped(thresholds.own().size()), thresholds.all());
   if (!evaluation.validation) return;
   add_rates("", *evaluation.validation, told.json["validation"]);
   told.json["validation_f1_micro"] = evaluation.validation->micro.f1;

@@ -217,6 +217,9 @@ TEST_F(EvaluateTest, FindsThresholdsForAPrecisionAndForLabels) {
       measures({"scores.txt", "data.txt", "--label-thresholds", "1", "--save-thresholds", "t.json"});
   EXPECT_EQ(json["threshold"], 0.45);
   EXPECT_EQ(json["label_thresholds"], 3);
+  const std::string shown = evaluate({"scores.txt", "data.txt", "--label-thresholds", "1"}).out;
+  EXPECT_NE(shown.find("label thresholds   micro"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("3 labels have thresholds of their own, the others 0.45"), std::string::npos) << shown;
   const Json written = Json::parse(file("t.json"));
   EXPECT_EQ(written["threshold"], 0.45);
   EXPECT_EQ(written["labels"][1], (Json{{"id", 1}, {"threshold", 0.45}}));
