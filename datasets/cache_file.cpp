@@ -35,12 +35,27 @@ constexpr std::size_t kWarningBytes = 3072;
 constexpr std::size_t kRowsToCheck = 512;                // rows per check: their entries stay in cache
 constexpr std::size_t kSumBytes = std::size_t{1} << 20;  // checksum block, a multiple of a page
 
+// What a file stores of CsrCounts and CsrSizes. It has no dense columns.
+struct StoredCounts {
+  std::uint64_t rows = 0, features = 0, labels = 0, weights = 0;
+};
+struct StoredSizes {
+  std::uint64_t feature_count = 0, label_count = 0, feature_bound = 0, label_bound = 0;
+};
+
+StoredCounts stored(const CsrCounts& counts) {
+  return {counts.rows, counts.features, counts.labels, counts.weights};
+}
+StoredSizes stored(const CsrSizes& sizes) {
+  return {sizes.feature_count, sizes.label_count, sizes.feature_bound, sizes.label_bound};
+}
+
 struct CacheHeader {
   std::array<char, 8> magic = kCacheMagic;
   std::uint64_t byte_order = kByteOrder;
   CacheKey key;
-  CsrCounts counts;
-  CsrSizes sizes;
+  StoredCounts counts;
+  StoredSizes sizes;
   std::uint64_t unknown_features = 0, unknown_labels = 0;  // see ReadReport
   std::array<char, kWarningBytes> warnings{};  // likewise, a line each, as many as there is room for
   std::uint64_t file_bytes = 0;
@@ -81,7 +96,7 @@ struct Layout {
   std::uint64_t feature_offsets, label_offsets, feature_ids, feature_values, label_ids, weights, end;
 };
 
-Layout layout_of(const CsrCounts& counts) {
+Layout layout_of(const StoredCounts& counts) {
   const std::uint64_t offsets = round_up((counts.rows + 1) * sizeof(std::uint64_t), kAlignment);
   const std::uint64_t features = round_up(counts.features * sizeof(float), kAlignment);
   Layout layout{};
@@ -100,8 +115,8 @@ bool is_sound(const CacheHeader& header, std::uint64_t file_bytes) {
     return false;
   }
   // No count exceeds the number of bytes, so that the layout cannot overflow.
-  const CsrCounts& counts = header.counts;
-  const CsrSizes& sizes = header.sizes;
+  const StoredCounts& counts = header.counts;
+  const StoredSizes& sizes = header.sizes;
   return std::max(sizes.feature_count, sizes.label_count) <= UINT32_MAX &&
          sizes.feature_bound <= sizes.feature_count && sizes.label_bound <= sizes.label_count &&
          header.file_bytes == file_bytes && counts.rows < file_bytes && counts.features < file_bytes &&
@@ -110,7 +125,7 @@ bool is_sound(const CacheHeader& header, std::uint64_t file_bytes) {
 }
 
 // Whether all ids are within the limits.
-bool is_allowed(const CsrSizes& sizes, const ReadOptions& options) {
+bool is_allowed(const StoredSizes& sizes, const ReadOptions& options) {
   return (options.feature_limit == 0 || sizes.feature_bound <= options.feature_limit) &&
          (options.label_limit == 0 || sizes.label_bound <= options.label_limit);
 }
@@ -156,7 +171,7 @@ std::uint64_t sum_data(const MappedFile& file, int threads, bool let_go) {
   return total;
 }
 
-DatasetView view_of(const MappedFile& file, const CsrCounts& counts) {
+DatasetView view_of(const MappedFile& file, const StoredCounts& counts) {
   const Layout at = layout_of(counts);
   return {array_of<std::uint64_t>(file, at.feature_offsets, counts.rows + 1),
           array_of<std::uint32_t>(file, at.feature_ids, counts.features),
@@ -185,7 +200,7 @@ bool good_ids(std::span<const std::uint64_t> offsets, std::span<const std::uint3
 
 // Checks the invariants of a Dataset's entries.
 bool good_entries(const DatasetView& view, const CacheHeader& header, int threads) {
-  const CsrSizes& sizes = header.sizes;
+  const StoredSizes& sizes = header.sizes;
   std::atomic<bool> good = true;
   const std::uint64_t rows = header.counts.rows;
   parallel_for((rows + kRowsToCheck - 1) / kRowsToCheck, threads, [&](std::size_t task, int) {
@@ -229,7 +244,7 @@ void CacheSink::start(const CsrCounts& total, int threads) {
   total_ = total;
   scratch_.resize(static_cast<std::size_t>(threads));
   file_.resize(0);  // the first offset is the zero of a file hole
-  file_.resize(layout_of(total).end);
+  file_.resize(layout_of(stored(total)).end);
 }
 
 CsrRoom CacheSink::open(const CsrCounts& before, const CsrCounts& count, int thread) {
@@ -248,7 +263,7 @@ CsrRoom CacheSink::open(const CsrCounts& before, const CsrCounts& count, int thr
 
 void CacheSink::close(int thread) {
   const Scratch& room = scratch_[static_cast<std::size_t>(thread)];
-  const Layout at = layout_of(total_);
+  const Layout at = layout_of(stored(total_));
   const auto write = [&](std::uint64_t array, std::uint64_t first, const auto& values) {
     const std::size_t size = sizeof values[0];
     file_.write_at(array + first * size, bytes_of(values));
@@ -264,12 +279,12 @@ void CacheSink::close(int thread) {
 void CacheSink::finish(const CacheKey& key, const CsrSizes& sizes, const ReadReport& report) {
   CacheHeader header;
   header.key = key;
-  header.counts = total_;
-  header.sizes = sizes;
+  header.counts = stored(total_);
+  header.sizes = stored(sizes);
   header.unknown_features = report.unknown_features;
   header.unknown_labels = report.unknown_labels;
   keep_warnings(report, header);
-  header.file_bytes = layout_of(total_).end;
+  header.file_bytes = layout_of(stored(total_)).end;
   if (header.file_bytes <= kSummedBytes) {
     const MappedFile file(file_.descriptor(), header.file_bytes, "");
     header.has_data_checksum = file.is_open() ? 1 : 0;
