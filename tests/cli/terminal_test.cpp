@@ -63,7 +63,7 @@ TEST_F(TerminalTest, ARunIsToldWithinTheTerminal) {
   for (const char* whole :
        {"p_at_1 ", "recall_at_5 ", "samples/s", "environment.json,", "epoch 1/1  evaluating"})
     EXPECT_NE(text.find(whole), std::string::npos) << whole << '\n' << text;
-  const std::string table = shown({"inspect", "data/train.txt"});
+  const std::string table = shown({"inspect", "a-folder-with-a-rather-long-name/and-another-one-in-it"});
   EXPECT_NE(table.find("\n    sampled output"), std::string::npos) << table;
 }
 
