@@ -27,9 +27,8 @@ void MemorySink::close(int) {}
 
 Dataset MemorySink::take(const CsrSizes& sizes, const ReadOptions& options) {
   const auto dense = std::make_shared<const AlignedArray<float>>(std::move(storage_.dense));
-  const Dataset data =
-      make_dataset(std::move(storage_), chosen_size(options.feature_limit, sizes.feature_count),
-                   chosen_size(options.label_limit, sizes.label_count));
+  Dataset data = make_dataset(std::move(storage_), chosen_size(options.feature_limit, sizes.feature_count),
+                              chosen_size(options.label_limit, sizes.label_count));
   if (sizes.dense_columns == 0) return data;
   const DenseMatrix matrix{bytes_of(dense->span()), DenseType::kFloat32, data.size(), sizes.dense_columns};
   return data.with_dense({dense, matrix, options.normalize, resolve_threads(options.threads), "features"});
