@@ -21,8 +21,8 @@ const drawRates = () => {
   document.getElementById("rates-hint").textContent = bestPoint === null ? "There are no scores."
     : `The best F1 over all pairs, ${measureText(bestPoint.f1)}, is that of scores from ${scoreText(bestPoint.threshold)} on.`;
   const rows = ranks.flatMap((k) => rateRows(`the best ${k}`, `_at_${k}`));
-  const atThresholds = is(results.label_thresholds) ? "label thresholds" : `scores from ${scoreText(results.threshold)}`;
-  if (is(results.threshold)) rows.push(...rateRows(atThresholds, ""));
+  const given = () => is(results.label_thresholds) ? "label thresholds" : `scores from ${scoreText(results.threshold)}`;
+  if (is(results.threshold)) rows.push(...rateRows(given(), ""));
   document.getElementById("rates").replaceChildren(
     make("thead", {}, row(...["Labels given", "Mean over", "Precision", "Recall", "F1"].map((text) => make("th", {scope: "col"}, text)))),
     make("tbody", {}, ...rows));
