@@ -14,7 +14,9 @@ library. Writes OUT/<name>/train.txt and test.txt as word_sets.py does.
 
 import argparse
 import collections
+import functools
 import gzip
+import math
 import os
 import random
 import re
@@ -24,6 +26,7 @@ from debian_depends import index_files, packages, words
 from word_sets import write
 
 LEAST_USES, MOST_ITEMS = 3, 100
+DIRECTORIES, PACKAGES = 0, 1
 MOST_DIRECTORIES, NAMES_OF_DIRECTORY = 50, 2
 NAME_WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+|[0-9]+")
 
@@ -48,18 +51,23 @@ def contents(given):
             yield directory, name, [section.rpartition("/")[2] for section in sections.split(",")]
 
 
-def names_by_package(given):
-    names = collections.defaultdict(set)
-    for _, name, packages_of_file in contents(given):
-        for package in packages_of_file:
-            names[package].add(name)
-    return names
+@functools.cache
+def places_of_names(given):
+    """(directories, packages) of each name of a file. Read once for all sets."""
+    places = collections.defaultdict(lambda: (set(), set()))
+    for directory, name, packages_of_file in contents(given):
+        places[name][DIRECTORIES].add(directory)
+        places[name][PACKAGES].update(packages_of_file)
+    return places
 
 
-def names_by_directory(given):
-    names = collections.defaultdict(set)
-    for directory, name, _ in contents(given):
-        names[directory].add(name)
+def names_by(kind, places, most=math.inf):
+    """The names in each directory or package, sorted, of those that stand in at most `most` of these."""
+    names = collections.defaultdict(list)
+    for name in sorted(places):
+        if len(places[name][kind]) <= most:
+            for place in places[name][kind]:
+                names[place].append(name)
     return names
 
 
@@ -74,24 +82,17 @@ def seen_and_wanted(groups):
             yield items[:len(items) // 2], items[len(items) // 2:]
 
 
-def name_directories(given):
+def name_directories(places):
     """Features of a name: its words, its packages and their words. Names are drawn from each directory alone, so that
     large ones do not prevail."""
     random.seed(7)
-    places, by_directory = collections.defaultdict(lambda: (set(), set())), collections.defaultdict(list)
-    for directory, name, packages_of_file in contents(given):
-        places[name][0].add(directory)
-        places[name][1].update(packages_of_file)
-    for name in sorted(places):
-        if len(places[name][0]) <= MOST_DIRECTORIES:
-            for directory in places[name][0]:
-                by_directory[directory].append(name)
+    by_directory = names_by(DIRECTORIES, places, MOST_DIRECTORIES)
     drawn = set()
     for directory in sorted(by_directory):
         names = by_directory[directory]
         drawn.update(random.sample(names, min(NAMES_OF_DIRECTORY, len(names))))
     for name in sorted(drawn):
-        directories, own = places[name][0], sorted(places[name][1])
+        directories, own = places[name][DIRECTORIES], sorted(places[name][PACKAGES])
         features = [word.lower() for word in NAME_WORD.findall(name)]
         features += [f"package {package}" for package in own] + [word for package in own for word in package.split("-")]
         yield features, sorted(directories)
@@ -112,11 +113,11 @@ def main():
     parser.add_argument("--contents", action="append", default=[], metavar="FILE",
                         help="a list of files, Contents-<architecture>.gz of Debian's archive, in place of apt's lists")
     options = parser.parse_args()
-    given = options.contents
+    given = tuple(options.contents)
     makers = {"package-sources": (package_sources, 2, True),
-              "package-files": (lambda: seen_and_wanted(names_by_package(given)), 1, False),
-              "directory-files": (lambda: seen_and_wanted(names_by_directory(given)), 1, False),
-              "name-directories": (lambda: name_directories(given), 2, True)}
+              "package-files": (lambda: seen_and_wanted(names_by(PACKAGES, places_of_names(given))), 1, False),
+              "directory-files": (lambda: seen_and_wanted(names_by(DIRECTORIES, places_of_names(given))), 1, False),
+              "name-directories": (lambda: name_directories(places_of_names(given)), 2, True)}
     for name in options.sets:
         if name not in makers:
             parser.exit(2, f"package_sets.py: there is no set '{name}'; there are: {', '.join(makers)}\n")
