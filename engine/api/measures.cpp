@@ -42,14 +42,7 @@ Training training_of(const ScoreOptions& options, std::size_t labels) {
 }
 
 void add_rates(const std::string& suffix, const Decisions& decisions, Measures& measures) {
-  const auto add = [&](const std::string& mean, const Rates& rates) {
-    measures["precision_" + mean + suffix] = rates.precision;
-    measures["recall_" + mean + suffix] = rates.recall;
-    measures["f1_" + mean + suffix] = rates.f1;
-  };
-  add("micro", decisions.micro);
-  add("macro", decisions.macro);
-  add("samples", decisions.samples);
+  for_each_rate(decisions, [&](const std::string& name, double value) { measures[name + suffix] = value; });
 }
 
 }  // namespace

@@ -53,14 +53,7 @@ void tell_missing(const Evaluation& evaluation, Told& told) {
 }
 
 void add_rates(const std::string& suffix, const Decisions& decisions, Json& json) {
-  const auto add = [&](const char* mean, const Rates& rates) {
-    json[fmt::format("precision_{}{}", mean, suffix)] = rates.precision;
-    json[fmt::format("recall_{}{}", mean, suffix)] = rates.recall;
-    json[fmt::format("f1_{}{}", mean, suffix)] = rates.f1;
-  };
-  add("micro", decisions.micro);
-  add("macro", decisions.macro);
-  add("samples", decisions.samples);
+  for_each_rate(decisions, [&](const std::string& name, double value) { json[name + suffix] = value; });
 }
 
 // A line for each mean of the rates.

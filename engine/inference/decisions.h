@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "datasets/rows/dataset.h"
@@ -33,6 +35,19 @@ struct Decisions {
   Rates samples;  // means over the samples; 0 for a sample with neither true nor given labels
   std::vector<DecisionCounts> labels;  // of each label
 };
+
+// Calls visit(name, value) for each rate by its name in `slide evaluate --json`, precision_micro to
+// f1_samples.
+template <class Visit>
+void for_each_rate(const Decisions& decisions, const Visit& visit) {
+  using Mean = std::pair<const char*, const Rates*>;
+  for (const auto& [mean, rates] : {Mean{"micro", &decisions.micro}, Mean{"macro", &decisions.macro},
+                                    Mean{"samples", &decisions.samples}}) {
+    visit(std::string("precision_") + mean, rates->precision);
+    visit(std::string("recall_") + mean, rates->recall);
+    visit(std::string("f1_") + mean, rates->f1);
+  }
+}
 
 // Whether a score, as a float that was read or computed, reaches a threshold.
 inline bool reaches_float(float score, double threshold) {
