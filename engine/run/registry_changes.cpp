@@ -94,11 +94,9 @@ void copy_bytes(const ModelInput& from, const std::string& path, AtomicFile& to)
   }
 }
 
-// Keeps the configuration of the model's run beside the copy, as users_log.h asks for; none where it has
-// none.
+// Keeps the configuration of the model's run beside the copy; none where it has none.
 void copy_configuration(const std::string& model, const std::string& copy) {
-  const std::string to = copy.substr(0, copy.size() - std::string_view(".slide").size()) + ".run.toml";
-  const std::string from = run_config_of(model_at(model));
+  const std::string to = kept_config(copy), from = run_config_of(model_at(model));
   std::error_code ignored;
   if (from.empty() || fs::file_size(from, ignored) > kMaxConfiguration) {
     fs::remove(to, ignored);

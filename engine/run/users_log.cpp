@@ -7,6 +7,7 @@
 #include "datasets/rows/data_parts.h"
 #include "engine/base/error.h"
 #include "engine/config/config.h"
+#include "engine/model/run_paths.h"
 #include "engine/run/interaction_data.h"
 #include "engine/run/known_users.h"
 
@@ -31,12 +32,14 @@ bool is_in_its_run(const Model& model) {
 
 }  // namespace
 
+std::string kept_config(const std::string& model) {
+  return fs::path(model).replace_extension(".run.toml").string();
+}
+
 std::string run_config_of(const std::string& path) {
-  const fs::path model(path);
   std::error_code error;
-  for (const std::string& name : {model.stem().string() + ".run.toml", std::string("config.toml")}) {
-    const fs::path config = model.parent_path() / name;
-    if (fs::is_regular_file(config, error)) return config.string();
+  for (const std::string& config : {kept_config(path), RunPaths(fs::path(path).parent_path()).config()}) {
+    if (fs::is_regular_file(config, error)) return config;
   }
   return {};
 }

@@ -9,8 +9,11 @@
 
 namespace slide {
 
-// The configuration of the run that made the model file at `path`: config.toml in its folder, or beside a
-// model NAME.slide of a registry NAME.run.toml; empty where neither is a regular file.
+// Where a registry keeps the configuration of the run that made its model NAME.slide: NAME.run.toml beside
+// it.
+std::string kept_config(const std::string& model);
+// The configuration of the run that made the model file at `path`: config.toml in its folder, or
+// kept_config(); empty where neither is a regular file.
 std::string run_config_of(const std::string& path);
 
 // The log in which users of a model of interactions are looked up: that of --known, else data.known or
