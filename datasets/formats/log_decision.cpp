@@ -22,6 +22,11 @@ bool is_most(std::uint64_t some, std::uint64_t all) {
   return all > 0 && 10 * some >= 9 * all;
 }
 
+// Whether a separator counts only where no other one is before it: names may hold it, too.
+bool must_be_first(Separator separator) {
+  return separator != Separator::kBlanks && separator != Separator::kTab && separator != Separator::kComma;
+}
+
 // Returns the separator of a log of lists, whose lines have different numbers of items.
 Separator separator_of_lists(const LogFacts& facts) {
   const auto of = [&](Separator separator) -> const auto& {
@@ -102,8 +107,7 @@ class Decision {
   bool has_known_separator() const {
     if (!asked_.known || !asked_.known->separator) return false;
     const Separator separator = *asked_.known->separator;
-    const bool parts = separator != Separator::kBlanks && separator != Separator::kTab &&
-                       separator != Separator::kComma && facts_.with(separator) > 0;
+    const bool parts = must_be_first(separator) && facts_.with(separator) > 0;
     const auto first = [&](Separator of) { return facts_.first[static_cast<std::size_t>(of)]; };
     return parts && first(Separator::kBlanks) + first(Separator::kTab) + first(Separator::kComma) == 0;
   }
@@ -337,8 +341,8 @@ class Decision {
 Separator separator_of(const LogFacts& facts) {
   for (const Separator separator : kStrictSeparators) {
     if (facts.common_fields(separator) == 0) continue;
-    const bool must_be_first = separator != Separator::kTab && separator != Separator::kComma;
-    if (must_be_first && !is_most(facts.first[static_cast<std::size_t>(separator)], facts.lines)) continue;
+    if (must_be_first(separator) && !is_most(facts.first[static_cast<std::size_t>(separator)], facts.lines))
+      continue;
     return separator;
   }
   return Separator::kBlanks;
@@ -350,8 +354,7 @@ LogLayout decide_layout(const LogQuestion& asked, std::vector<std::string>& warn
   if (layout.separator == Separator::kBlanks && parts > 1) {
     warnings.push_back(
         fmt::format("{}: blanks end fields, though lines have {} parts between '::'; where '::' separates "
-                    "fields and names "
-                    "hold blanks, write TABs in place of '::'",
+                    "fields and names hold blanks, write TABs in place of '::'",
                     asked.bodies.front().origin, parts));
   }
   return layout;
