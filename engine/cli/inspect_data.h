@@ -11,7 +11,7 @@ namespace slide::cli {
 
 // ", of the column 'NAME'", or nothing for no name.
 std::string of_column(const std::string& name);
-// The dense columns of a model, of which there are some.
+// Number and column of a model's dense features, for print_model(). `columns` > 0.
 std::string dense_text(std::size_t columns, const DataConfig& config);
 
 // Prints what was read of data.train, a line a subject, what matters most first.
