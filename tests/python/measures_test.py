@@ -300,11 +300,11 @@ def test_names_of_labels_stay_with_their_model(few, tmp_path):
     # Neither do the classes of one become those of another.
     texts = ["one two", "three four"] * 10
     of_texts = slide.Classifier(**few, text__min_count=1).fit(texts, [["p"], ["q"]] * 10)
-    of_texts.model_.save(path, force=True)
+    with pytest.warns(UserWarning, match="model.labels is removed"):
+        of_texts.model_.save(path, force=True)
     with pytest.raises(slide.InputError, match="model.classes: is not of this model"):
         slide.Classifier.load(path)
-    with pytest.warns(UserWarning, match="model.labels is removed"):
-        of_texts.save(path, force=True)
+    of_texts.save(path, force=True)
     assert not labels.exists() and slide.Classifier.load(path).classes_.tolist() == of_texts.classes_.tolist()
     slide.Classifier(**few, text__min_count=1).fit(texts, [["p"], ["r"]] * 10).model_.save(path, force=True)
     with pytest.raises(slide.InputError, match="model.classes: is not of this model"):

@@ -35,6 +35,7 @@ from ._inputs import (
 )
 from ._keys import config_of, is_key, value_in
 from ._messages import messages_in_python
+from ._names import write_names
 from ._parameters import (
     BEST_F1,
     HAS_INSTEAD,
@@ -434,8 +435,8 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         line each, for ``slide predict --labels`` and ``slide serve --labels``. Without such classes a ``PATH.labels`` of
         another model is removed, with a UserWarning."""
         check_is_fitted(self, "model_")
-        self.model_.save(path, force=force, threshold=self._stored_threshold())
-        self._save_labels(os.fspath(path) + ".labels")
+        self.model_._save_file(path, force, self._stored_threshold())
+        write_names(os.fspath(path), self._names(), stacklevel=3)
         state = {name: value for name, value in vars(self).items() if name not in ("model_", "on_step", "on_epoch")}
         try:
             with open(os.fspath(path) + ".classes", "wb") as file:
@@ -449,21 +450,11 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
             return None
         return cut_of(self.threshold, getattr(self, "threshold_", None)).probability
 
-    def _save_labels(self, path: str) -> None:
-        """Writes what the labels of a model of features are called, a line each, unless they are their numbers or fit no
-        line; then those of another model are taken away."""
+    def _names(self) -> Optional[list[str]]:
+        """What the labels of a model of features are called; None where that are their numbers."""
         names = [str(one) for one in self.classes_.tolist()]
         numbers = names == [str(number) for number in range(len(names))]
-        fit = len(names) == self.model_.labels and all(name.splitlines() == [name] for name in names)
-        try:
-            if not self._text and not numbers and fit:
-                with open(path, "w", encoding="utf-8") as file:
-                    file.writelines(name + "\n" for name in names)
-            elif os.path.lexists(path):
-                os.remove(path)
-                warnings.warn(f"{path} is removed: it named the labels of another model", UserWarning, stacklevel=3)
-        except OSError as failure:
-            raise _slide.Error(f"{path}: cannot be written ({failure.strerror})") from failure
+        return None if self._text or numbers or len(names) != self.model_.labels else names
 
     def _fits(self, model: Model) -> bool:
         """Whether the classes can be those of the labels of a model; of one trained on text, whether they are."""

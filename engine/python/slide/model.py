@@ -34,6 +34,7 @@ from ._inputs import (
 )
 from ._keys import value_in
 from ._messages import messages_in_python
+from ._names import read_names, write_names
 from ._shown import Explanation, Measures, Reason, table_of
 
 MOST_K = 10000  # where there are fewer labels
@@ -57,19 +58,21 @@ def load(path: "str | os.PathLike[str]") -> "Model":
     return Model.load(path)
 
 
-def _unpickle(content: bytes) -> "Model":
+def _unpickle(content: bytes, names: Optional[np.ndarray] = None) -> "Model":
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.slide")
         with open(path, "wb") as file:
             file.write(content)
-        return Model._load_to_train(path)
+        model = Model._load_to_train(path)
+    model._names_beside = names
+    return model
 
 
 class Model:
     """A trained network. Immutable: any number of threads may use it at once.
 
     Made by ``Model.load``, or found as ``model_`` of a fitted ``Classifier``. Labels are numbers from 0 here; those of
-    a model trained on text have names too, ``label_names``.
+    a model trained on text, and those that ``PATH.labels`` names beside a model file, have names too, ``label_names``.
     """
 
     def __init__(self, engine: _slide.Model):
@@ -77,14 +80,21 @@ class Model:
         self._predictors: dict[tuple, _slide.Predictor] = {}
         self._users: dict[str, _slide.KnownUsers] = {}
         self._names: Optional[np.ndarray] = None
+        self._names_beside: Optional[np.ndarray] = None  # of a model that has none itself
+        self._ids: Optional[dict[str, int]] = None  # of names beside it
         self._feature_ids: Optional[dict[str, int]] = None
         self._lock = threading.Lock()
         self._of_users = self.is_text and value_in(self.config, "data", "kind") == '"interactions"'
 
     @classmethod
     def load(cls, path: "str | os.PathLike[str]") -> "Model":
-        """Reads what ``save`` or ``slide train`` wrote. Raises InputError when `path` is no model or is damaged."""
-        return cls(_slide.Model.load(os.fspath(path)))
+        """Reads what ``save`` or ``slide train`` wrote, and the names of the labels that ``Classifier.save`` wrote into
+        ``PATH.labels`` beside it; a file there with another number of names is a UserWarning. Raises InputError when `path` is
+        no model or is damaged."""
+        model = cls(_slide.Model.load(os.fspath(path)))
+        if not model.is_text:
+            model._names_beside = read_names(os.fspath(path), model.labels)
+        return model
 
     @classmethod
     def _load_to_train(cls, path: str) -> "Model":
@@ -94,10 +104,15 @@ class Model:
         self, path: "str | os.PathLike[str]", *, force: bool = False, threshold: Optional[float] = None
     ) -> None:
         """Writes the model file, which gets its name when it is whole. Raises InputError when a model lies at `path`,
-        unless `force` replaces it, and Error when the file cannot be written.
+        unless `force` replaces it, and Error when the file cannot be written. Names of labels that were loaded from beside a
+        model go into ``PATH.labels``; without them one of another model is removed, with a UserWarning.
 
         threshold: a probability that the file gets: ``predict``, ``slide predict`` and ``slide serve`` give all labels
             that reach it then, unless they are asked for k labels. None: that of the model, if it has one."""
+        self._save_file(path, force, threshold)
+        write_names(os.fspath(path), None if self._names_beside is None else self._names_beside.tolist())
+
+    def _save_file(self, path: "str | os.PathLike[str]", force: bool, threshold: Optional[float]) -> None:
         self._engine.save(os.fspath(path), force, None if threshold is None else number(threshold, "threshold"))
 
     @property
@@ -133,8 +148,14 @@ class Model:
 
     @property
     def label_names(self) -> Optional[np.ndarray]:
-        """Names by label [labels], of a model trained on text, else None."""
-        return np.array(self._engine.label_names(), dtype=object) if self.is_text else None
+        """Names by label [labels], of a model trained on text or with names beside it, else None."""
+        if self.is_text:
+            return np.array(self._engine.label_names(), dtype=object)
+        return None if self._names_beside is None else self._names_beside.copy()
+
+    @property
+    def _named(self) -> bool:
+        return self.is_text or self._names_beside is not None
 
     def predict(
         self,
@@ -182,7 +203,7 @@ class Model:
         }
         if (X is None) == (users is None):
             raise _slide.InputError("give either X or users")
-        if names and not self.is_text:
+        if names and not self._named:
             raise _slide.InputError("names: the labels of this model have none; leave it out")
         if users is None and self._of_users and are_texts(X):
             users = list(X)
@@ -195,12 +216,12 @@ class Model:
         else:
             data = self._data(X) if users is None else self._data_of_users(users, known)
             ids, scores = self._predict(data, k, threshold, own_threshold=True, **options)
-        return (self._names_of(ids) if self.is_text and names is not False else ids), scores
+        return (self._names_of(ids) if self._named and names is not False else ids), scores
 
     def _names_of(self, ids: np.ndarray) -> np.ndarray:
         """Names by number, None where it is -1."""
         if self._names is None:
-            self._names = np.array([*self._engine.label_names(), None], dtype=object)
+            self._names = np.array([*self.label_names, None], dtype=object)
         return self._names[ids]
 
     def recommend(
@@ -272,7 +293,7 @@ class Model:
         return Measures(_slide.evaluate(self._engine, data, ranks_of(k), whole(threads, "threads")))
 
     def _targets(self, y: Any) -> Targets:
-        if self.is_text and isinstance(first_label(y), str):
+        if self._named and isinstance(first_label(y), str):
             return targets_of(y, self.label_names, unseen=True)
         return numbered(y)
 
@@ -312,7 +333,7 @@ class Model:
             ids = [self._feature(one) if features else self._label(one) for one in items]
         k = whole(k, "k", 1, max(MOST_K, self.features if features else self.labels))
         found, cosines = self._engine.similar(ids, k, features, whole(threads, "threads"))
-        if not self.is_text or names is False:
+        if not (self.is_text if features else self._named) or names is False:
             return found, cosines
         return (self._feature_names_of(found) if features else self._names_of(found)), cosines
 
@@ -358,11 +379,11 @@ class Model:
         k, features = whole(k, "k", 1, max(MOST_K, self.labels)), whole(features, "features", 1)
         ids, scores = self._predict(data, min(k, self.labels), inference=inference)
         parts = self._engine.explain(data, np.where(ids < 0, NO_LABEL, ids).ravel().tolist(), features)
-        labels = self._names_of(ids) if self.is_text and names is not False else ids
-        named = self.is_text and names is not False
+        named = self._named and names is not False
+        labels, words = self._names_of(ids) if named else ids, self.is_text and names is not False
         explanations = [
             Explanation(
-                Reason(label if named else int(label), float(score), [(self._name_of(at, named), part) for at, part in told_of])
+                Reason(label if named else int(label), float(score), [(self._name_of(at, words), part) for at, part in told_of])
                 for number, label, score, told_of in zip(ids[row], labels[row], scores[row], parts[row * ids.shape[1] : (row + 1) * ids.shape[1]])
                 if number >= 0
             )
@@ -392,7 +413,9 @@ class Model:
     def _label(self, label: "int | str") -> int:
         if not isinstance(label, str):
             return _id_of(label, "label")
-        found = self._engine.label_id(label) if self.is_text else None
+        if self._names_beside is not None and self._ids is None:
+            self._ids = {name: at for at, name in enumerate(self._names_beside.tolist())}
+        found = self._engine.label_id(label) if self.is_text else (self._ids or {}).get(label)
         if found is None:
             raise _slide.InputError(f"there is no label {label!r} in the model")
         return found
@@ -437,9 +460,9 @@ class Model:
     def __reduce__(self) -> tuple:
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "model.slide")
-            self.save(path)
+            self._save_file(path, False, None)
             with open(path, "rb") as file:
-                return _unpickle, (file.read(),)
+                return _unpickle, (file.read(), self._names_beside)
 
     def _facts(self) -> dict[str, str]:
         config = self.config
