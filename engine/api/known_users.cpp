@@ -45,6 +45,11 @@ bool KnownUsers::has(std::string_view user) const {
   return impl_->users.has(user);
 }
 
+std::string KnownUsers::user_name(std::size_t user) const {
+  if (user >= size()) fail_input("there is no user {}; there are {}, counted from 0", user, size());
+  return std::string(impl_->users.users().name(user));
+}
+
 Data KnownUsers::samples(const std::vector<std::string_view>& users) const {
   return guarded([&] {
     const slide::Model& model = impl_->model->model;

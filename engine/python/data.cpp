@@ -207,6 +207,13 @@ void bind_users(py::module_& module) {
           py::arg("model"), py::arg("path"))
       .def("__len__", &api::KnownUsers::size)
       .def("has", [](const api::KnownUsers& users, const py::str& name) { return users.has(bytes_of(name)); })
+      .def("names",
+           [](const api::KnownUsers& users) {
+             py::list names;
+             for (std::size_t user = 0; user < users.size(); ++user)
+               names.append(text_of(users.user_name(user)));
+             return names;
+           })
       .def(
           "samples",
           [](const api::KnownUsers& users, const std::vector<py::str>& given) {

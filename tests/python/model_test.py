@@ -186,6 +186,21 @@ def test_users_are_looked_up_by_name(items, program, tmp_path):
     assert len(model.recommend(["dora"], k=4, known=other)["dora"]) == 2
 
 
+def test_all_users_of_the_log_get_what_the_command_gives_them(items, program, tmp_path):
+    model = slide.Model.load(items / "model.slide")
+    lines = program("recommend", items, "--users", "all", "--k", 4, "--json").splitlines()
+    found = model.recommend(users="all", k=4)
+    assert list(found) == ["ann", "bob", "cid"] and len(lines) == 3 and found == model.recommend(k=4)
+    for answer in map(json.loads, lines):
+        wanted = [(one["label"], pytest.approx(one["score"], abs=1e-5)) for one in answer["predictions"]]
+        assert found[answer["user"]] == wanted
+    (other := tmp_path / "other.csv").write_text("user,item\ndora,tea\nall,jam\ndora,rice\n")
+    assert list(model.recommend("all", known=other)) == ["all", "dora"]
+    assert list(model.recommend(["all"], known=other)) == ["all"]
+    with pytest.raises(slide.InputError, match="users: give a list of names, or 'all'"):
+        model.recommend("ann")
+
+
 def test_lists_of_names_are_users_and_their_lists_are_items(program, tmp_path):
     log = tmp_path / "log.csv"
     pairs = [("ann", "green tea"), ("ann", 'a "b", c'), ("bob", "green tea"), ("bob", "ann"), ("cid", "ann")]

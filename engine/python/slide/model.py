@@ -225,14 +225,19 @@ class Model:
         return self._names[ids]
 
     def recommend(
-        self, users: "Sequence[str]", k: Optional[int] = None, **options: Any
+        self, users: "Sequence[str] | str" = "all", k: Optional[int] = None, **options: Any
     ) -> "dict[str, list[tuple[str, float]]]":
         """The best items of each user by name, best first: ``{"ann": [("tea", 0.9), ...], ...}``.
 
-        users, k and `options`: as for ``predict``. Raises what it does.
+        users: names, or ``"all"`` of the log, in the order of their names; ``["all"]`` is one of this name. k and `options`:
+        as for ``predict``. Raises what it does.
         """
         labels, scores = self.predict(k=k, users=users, **options)
         return {
+        if isinstance(users, str):
+            if users != "all":
+                raise _slide.InputError("users: give a list of names, or 'all'")
+            users = self._known_users(options.get("known")).names()
             str(user): [(label, float(score)) for label, score in zip(row, of_row) if label is not None]
             for user, row, of_row in zip(users, labels, scores)
         }

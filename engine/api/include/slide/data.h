@@ -185,6 +185,8 @@ class SLIDE_API KnownUsers {
 
   std::size_t size() const;  // users
   bool has(std::string_view user) const;
+  // Name of a user, in the order of the names. Throws InputError where there is none.
+  std::string user_name(std::size_t user) const;
   // One sample per name, in this order: what the user has, which predictions leave out. Users of whom no item
   // is known have none; Data::warnings() says how many these are.
   Data samples(const std::vector<std::string_view>& users) const;
