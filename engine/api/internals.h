@@ -19,6 +19,7 @@
 #include "datasets/text/text_model.h"
 #include "engine/base/error.h"
 #include "engine/config/config.h"
+#include "engine/inference/reliability.h"
 #include "engine/inference/scorers.h"
 #include "engine/model/model_file.h"
 #include "engine/run/known_users.h"
@@ -105,6 +106,8 @@ Dataset rows_to_train(const Data::Impl& data, Dataset rows);
 void record_reading(const Data::Impl& data, slide::Config& config);
 
 Measures measures_of(const Metrics& metrics);
+// Nothing without predictions.
+std::optional<Reliability> summary_of(const slide::Reliability& all, const slide::Reliability& top);
 
 // Runs `body`; converts exceptions of the standard library to Error.
 template <class F>

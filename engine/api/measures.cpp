@@ -14,6 +14,7 @@
 #include "engine/inference/decisions.h"
 #include "engine/inference/metrics.h"
 #include "engine/inference/ranking.h"
+#include "engine/inference/reliability.h"
 #include "engine/inference/thresholds.h"
 
 namespace slide::api {
@@ -47,6 +48,18 @@ void add_rates(const std::string& suffix, const Decisions& decisions, Measures& 
 
 }  // namespace
 
+std::optional<Reliability> summary_of(const slide::Reliability& all, const slide::Reliability& top) {
+  if (all.predictions() == 0) return std::nullopt;
+  const auto bins_of = [](const slide::Reliability& reliability) {
+    std::vector<Reliability::Bin> bins;
+    for (const slide::Reliability::Bin& bin : reliability.bins) {
+      if (bin.predictions > 0) bins.push_back({bin.predictions, bin.mean_score(), bin.true_share()});
+    }
+    return bins;
+  };
+  return Reliability{all.error(), bins_of(all), top.error(), bins_of(top)};
+}
+
 Measures measures_of(const Metrics& metrics) {
   Measures measures;
   const nlohmann::ordered_json values = metrics.to_json();
@@ -54,7 +67,8 @@ Measures measures_of(const Metrics& metrics) {
   return measures;
 }
 
-Measures evaluate_scores(const CsrMatrix& scores, const CsrMatrix& labels, const ScoreOptions& options) {
+Measures evaluate_scores(const CsrMatrix& scores, const CsrMatrix& labels, const ScoreOptions& options,
+                         std::optional<Reliability>* reliability) {
   return guarded([&] {
     const CsrInput input = take_csr(scores, labels, nullptr, "scores");
     check_ranks(options.ks, input.feature_count);
@@ -70,6 +84,10 @@ Measures evaluate_scores(const CsrMatrix& scores, const CsrMatrix& labels, const
     for (const auto& [name, value] : by_group.items()) measures[name] = value.get<double>();
     for (const std::uint32_t k : options.ks)
       add_rates("_at_" + std::to_string(k), decide_best(ranking, scored, k, all), measures);
+    if (reliability != nullptr) {
+      const auto every = slide::reliability(scored, scored), top = top_reliability(scored, ranking, scored);
+      *reliability = every && top ? summary_of(*every, *top) : std::nullopt;
+    }
     if (options.threshold) add_rates("", decide(scored, scored, Thresholds(*options.threshold)), measures);
     return measures;
   });

@@ -256,44 +256,4 @@ Predictions Predictor::predict_reaching(const Data& data) const {
   });
 }
 
-namespace {
-
-// Of interactions, what a sample has is not predicted: labels must be others.
-void check_labels_apart(const slide::Model& model, const Dataset& rows) {
-  if (model.config.data.kind != DataKind::kInteractions) return;
-  bool labelled = false;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto labels = rows.labels(i);
-    const auto end = std::lower_bound(labels.begin(), labels.end(), std::uint32_t(model.network.labels()));
-    labelled = labelled || end != labels.begin();
-    const auto items = rows.features(i).ids;
-    if (!std::includes(items.begin(), items.end(), labels.begin(), end)) return;
-  }
-  if (!labelled) return;
-  fail_input(
-      "all labels are items that the samples have, which predictions leave out; read the log to measure by "
-      "with "
-      "KnownUsers::held_out(), in Python with slide.read(..., known=...)");
-}
-
-}  // namespace
-
-Measures evaluate(const Model& model, const Data& data, const std::vector<std::uint32_t>& ks, int threads) {
-  return guarded([&] {
-    const Model::Impl& impl = *Internals::of(model);
-    const std::vector<std::uint32_t>& ranks = ks.empty() ? impl.model.config.eval.k : ks;
-    check_ranks(ranks, impl.model.trained().network.labels());
-    InferenceOptions options = options_of(impl.model.config.eval, Inference::kConfigured, threads);
-    options.k = *std::max_element(ranks.begin(), ranks.end());
-    if (options.mode == slide::Inference::kLsh) impl.build_asked_tables(threads);
-    options.shared = &impl.scorers;
-    options.rare = rare_ranking(impl.model);
-    const slide::Predictor predictor(impl.model.trained(), options);
-    const Dataset rows = scaled_rows(Internals::of(data), impl.model.config.data);
-    check_labels_apart(impl.model, rows);
-    const Metrics metrics = slide::evaluate(predictor, rows, ranks, propensities(impl.model));
-    return measures_of(metrics);
-  });
-}
-
 }  // namespace slide::api

@@ -27,6 +27,9 @@ struct Reliability {
   };
   std::array<Bin, kBins> bins;
 
+  // Adds a prediction; returns false, and adds nothing, for a score that is no probability.
+  bool add(float score, bool hit);
+  std::uint64_t predictions() const;
   // The expected calibration error: |mean score - share of true ones|, a mean over the predictions.
   double error() const;
 };

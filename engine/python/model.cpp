@@ -1,4 +1,4 @@
-// Bindings of Model, Predictor and metrics.
+// Bindings of Model and Predictor.
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -68,11 +68,6 @@ py::tuple predict_reaching(const api::Predictor& predictor, const api::Data& dat
   std::copy(all.labels.begin(), all.labels.end(), labels.mutable_data());
   std::copy(all.scores.begin(), all.scores.end(), scores.mutable_data());
   return py::make_tuple(labels, scores);
-}
-
-api::Measures evaluate(const api::Model& model, const api::Data& data, const std::vector<std::uint32_t>& ks,
-                       int threads) {
-  return engine_call([&] { return api::evaluate(model, data, ks, threads); });
 }
 
 py::list label_names(const api::Model& model) {
@@ -189,7 +184,6 @@ void bind_model(py::module_& module) {
       .def_property_readonly("k", &api::Predictor::k)
       .def("predict", &predict, py::arg("data"))
       .def("predict_reaching", &predict_reaching, py::arg("data"), py::arg("threshold") = py::none());
-  module.def("evaluate", &evaluate, py::arg("model"), py::arg("data"), py::arg("ks"), py::arg("threads"));
 }
 
 }  // namespace slide::python

@@ -1,4 +1,4 @@
-// Bindings of metrics of external scores, configuration search and report.
+// Bindings of metrics, configuration search and report.
 #include <pybind11/stl.h>
 
 #include <optional>
@@ -15,10 +15,37 @@ namespace {
 
 using namespace py::literals;
 
+py::list list_of(const std::vector<api::Reliability::Bin>& bins) {
+  py::list list;
+  for (const api::Reliability::Bin& bin : bins)
+    list.append(py::dict("predictions"_a = bin.predictions, "mean_score"_a = bin.mean_score,
+                         "true_share"_a = bin.true_share));
+  return list;
+}
+
+// As `slide evaluate --json` has them.
+py::dict dict_of(const api::Measures& measures, const std::optional<api::Reliability>& reliability) {
+  py::dict dict = py::cast(measures);
+  if (reliability)
+    dict["reliability"] =
+        py::dict("error"_a = reliability->error, "bins"_a = list_of(reliability->bins),
+                 "top_error"_a = reliability->top_error, "top_bins"_a = list_of(reliability->top_bins));
+  return dict;
+}
+
+// `with_reliability`: costs another pass over the data where the loss is normalised.
+py::dict evaluate(const api::Model& model, const api::Data& data, const std::vector<std::uint32_t>& ks,
+                  int threads, bool with_reliability) {
+  std::optional<api::Reliability> reliability;
+  const api::Measures measures = engine_call(
+      [&] { return api::evaluate(model, data, ks, threads, with_reliability ? &reliability : nullptr); });
+  return dict_of(measures, reliability);
+}
+
 // Matrices as for from_csr(); training labels without values, or None.
-api::Measures evaluate_scores(const py::object& scores, const py::object& labels,
-                              const std::vector<std::uint32_t>& ks, const py::object& training_labels,
-                              double propensity_a, double propensity_b, std::optional<float> threshold) {
+py::dict evaluate_scores(const py::object& scores, const py::object& labels,
+                         const std::vector<std::uint32_t>& ks, const py::object& training_labels,
+                         double propensity_a, double propensity_b, std::optional<float> threshold) {
   const api::CsrMatrix x = matrix_of(scores, "scores"), y = matrix_of(labels, "labels");
   api::ScoreOptions options;
   options.ks = ks;
@@ -26,7 +53,10 @@ api::Measures evaluate_scores(const py::object& scores, const py::object& labels
   options.propensity_a = propensity_a;
   options.propensity_b = propensity_b;
   options.threshold = threshold;
-  return engine_call([&] { return api::evaluate_scores(x, y, options); });
+  std::optional<api::Reliability> reliability;
+  const api::Measures measures =
+      engine_call([&] { return api::evaluate_scores(x, y, options, &reliability); });
+  return dict_of(measures, reliability);
 }
 
 py::dict dict_of(const api::Trial& trial) {
@@ -92,6 +122,8 @@ py::tuple best_threshold(const py::object& scores, const py::object& labels) {
 }  // namespace
 
 void bind_tools(py::module_& module) {
+  module.def("evaluate", &evaluate, py::arg("model"), py::arg("data"), py::arg("ks"), py::arg("threads"),
+             py::arg("reliability") = false);
   module.def("evaluate_scores", &evaluate_scores, py::arg("scores"), py::arg("labels"), py::arg("ks"),
              py::arg("training_labels"), py::arg("propensity_a"), py::arg("propensity_b"),
              py::arg("threshold"));

@@ -62,6 +62,38 @@ def test_all_doors_agree_on_labels_that_training_lacks(text_model, program):
     assert tested["recall_at_3"] < 1
 
 
+def same_reliability(one, other):
+    assert one["error"] == pytest.approx(other["error"], abs=1e-6) and one["error"] > 0
+    assert one["top_error"] == pytest.approx(other["top_error"], abs=1e-6)
+    for bins in ("bins", "top_bins"):
+        assert [bin["predictions"] for bin in one[bins]] == [bin["predictions"] for bin in other[bins]]
+        for mine, theirs in zip(one[bins], other[bins]):
+            assert mine == pytest.approx(theirs, abs=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["sigmoid", "softmax"])
+def test_all_doors_agree_on_calibration_and_thresholds(text_model, program, tmp_path, loss):
+    _, folder, names, texts = text_model
+    tagged, words = drawn(["music", "nature", "sport"], 120, 1)
+    classifier = slide.Classifier(train__epochs=3, verbose=False, text__min_count=1, loss__kind=loss).fit(words, tagged)
+    classifier.save(path := tmp_path / "m.slide")
+    program("predict", path, folder / "te.tsv", "--k", 3, "--out", tmp_path / "s.npz")
+    told = json.loads(program("evaluate", tmp_path / "s.npz", folder / "te.tsv", "--model", path, "--threshold", 0.3, "--json"))
+    measures = slide.load(path).evaluate(texts, names, [1, 3], threshold=0.3)
+    same_reliability(measures["reliability"], told["reliability"])
+    assert "threshold" not in slide.load(path).evaluate(texts, names, 1)
+    y = slide.read(folder / "te.tsv", model=slide.load(path))[1]
+    of_scores = slide.evaluate(y, classifier.predict_proba(texts, k=3), [1, 3], threshold=0.3)
+    same_reliability(of_scores["reliability"], told["reliability"])
+    rates = [name for name in told if name.split("_")[0] in ("precision", "recall", "f1") and "_at_" not in name]
+    assert len(rates) == 9
+    for name in ["threshold", *rates]:
+        assert measures[name] == of_scores[name] == pytest.approx(told[name], abs=1e-6), name
+    assert "expected calibration error" in measures._repr_html_()
+    logits = classifier.decision_function(texts)
+    assert "reliability" not in slide.evaluate(y, logits, 1)  # no probabilities
+
+
 def test_data_with_other_labels_are_written_with_their_names(text_model, tmp_path):
     classifier, folder, names, _ = text_model
     data = slide._slide.read_for(str(folder / "te.tsv"), classifier.model_._engine)

@@ -23,13 +23,19 @@ def table_of(caption: str, head: Sequence[str], rows: "Sequence[Sequence[str]]")
     return f"<table><caption>{escape(caption)}</caption>{f'<tr>{first}</tr>' if head else ''}{body}</table>"
 
 
+RATES = [f"{rate}_{mean}" for mean in ("micro", "macro", "samples") for rate in ("precision", "recall", "f1")]
+
+
 class Measures(dict):
     """Metrics by name, ``{"p_at_1": ...}``; in a notebook a table with a column for each rank."""
 
     def _repr_html_(self) -> str:
         ranks: list[int] = []
         rows: dict[str, dict[int, float]] = {}
-        for name, value in self.items():
+        numbers = {name: value for name, value in self.items() if name != "reliability"}
+        if "reliability" in self:
+            numbers["expected_calibration_error"] = self["reliability"]["error"]
+        for name, value in numbers.items():
             found = re.fullmatch(r"([a-z][a-z0-9_]*?)_at_(\d+)(_\w+)?", name)
             what, rank, third = (found[1], int(found[2]), found[3] or "") if found else (name, 0, "")
             ranks = sorted({*ranks, rank})

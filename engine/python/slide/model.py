@@ -18,6 +18,7 @@ from ._inputs import (
     apart,
     are_texts,
     beside,
+    csr_of_ids,
     data_of,
     features_for,
     first_label,
@@ -26,6 +27,7 @@ from ._inputs import (
     numbered,
     one_text_column,
     ranks_of,
+    rows_of,
     targets_of,
     text_data_of,
     texts_of_items,
@@ -35,7 +37,7 @@ from ._inputs import (
 from ._keys import value_in
 from ._messages import messages_in_python
 from ._names import read_names, write_names
-from ._shown import Explanation, Measures, Reason, table_of
+from ._shown import RATES, Explanation, Measures, Reason, table_of
 
 MOST_K = 10000  # where there are fewer labels
 NO_LABEL = 0xFFFFFFFF  # the engine's id where there are less than k labels
@@ -232,12 +234,12 @@ class Model:
         users: names, or ``"all"`` of the log, in the order of their names; ``["all"]`` is one of this name. k and `options`:
         as for ``predict``. Raises what it does.
         """
-        labels, scores = self.predict(k=k, users=users, **options)
-        return {
         if isinstance(users, str):
             if users != "all":
                 raise _slide.InputError("users: give a list of names, or 'all'")
             users = self._known_users(options.get("known")).names()
+        labels, scores = self.predict(k=k, users=users, **options)
+        return {
             str(user): [(label, float(score)) for label, score in zip(row, of_row) if label is not None]
             for user, row, of_row in zip(users, labels, scores)
         }
@@ -286,16 +288,35 @@ class Model:
             ids, scores = np.take_along_axis(ids, order, axis=1), np.take_along_axis(scores, order, axis=1)
         return ids, scores
 
-    def evaluate(self, X: Any, Y: Any, k: "int | Sequence[int]" = (), *, threads: int = 0) -> Measures:
-        """Precision, nDCG, propensity-scored precision and recall at the ranks `k`, as ``slide test`` prints them.
+    def evaluate(
+        self,
+        X: Any,
+        Y: Any,
+        k: "int | Sequence[int]" = (),
+        *,
+        threshold: Optional[float] = None,
+        threads: int = 0,
+    ) -> Measures:
+        """Precision, nDCG, propensity-scored precision and recall at the ranks `k`, as ``slide test`` prints them; and how
+        reliable the probabilities of the labels down to the largest rank are: ``["reliability"]["error"]`` is the expected
+        calibration error, ``"top_error"`` that of the best label of each sample, as ``slide evaluate --json`` has them.
 
         X: as in ``predict``. Y: labels of the samples as a CSR matrix [n, labels], an array of 0 and 1, lists of numbers of
         labels, or of names of a model trained on text, or one number or name a sample, [n]. Labels that the model does not
-        know count as missed. Without `k` the ranks are ``eval.k`` of the model. Returns means over all samples,
+        know count as missed. Without `k` the ranks are ``eval.k`` of the model. threshold: also precision, recall and F1 of
+        the labels whose probability reaches it: ``f1_micro``, ``precision_macro`` and so on. Returns means over all samples,
         ``{"p_at_1": ...}``.
         """
-        data = self._data(X, self._targets(Y))
-        return Measures(_slide.evaluate(self._engine, data, ranks_of(k), whole(threads, "threads")))
+        data, threads = self._data(X, self._targets(Y)), whole(threads, "threads")
+        measures = Measures(_slide.evaluate(self._engine, data, ranks_of(k), threads, True))
+        if threshold is not None:
+            ids, scores = self._predict(data, None, threshold, threads=threads)
+            offsets, labels = data.label_rows()
+            scored, truth = csr_of_ids(ids, scores, max(self.labels, data.labels)), (offsets, labels, None, data.labels)
+            rates = _slide.evaluate_scores(rows_of(scored), truth, [1], None, 0.55, 1.5, number(threshold, "threshold"))
+            measures["threshold"] = number(threshold, "threshold")
+            measures.update({name: value for name, value in rates.items() if name in RATES})
+        return measures
 
     def _targets(self, y: Any) -> Targets:
         if self._named and isinstance(first_label(y), str):

@@ -79,6 +79,10 @@ def evaluate(
 
     threshold: also precision, recall and F1 of the labels whose score reaches it: ``f1_micro``, ``precision_macro`` and so on.
 
+    Where all scores are from 0 to 1, ``["reliability"]["error"]`` is the expected calibration error over them, ``"top_error"``
+    that of the best label of each sample, ``"bins"`` and ``"top_bins"`` what they come from, as ``slide evaluate --json`` has
+    them.
+
     Returns means over all samples by name, as ``slide test --json``: ``p_at_1``, ``ndcg_at_5``, ``recall_at_3``,
     ``psp_at_1``, ``psndcg_at_3``; ``p_at_1_head``, ``recall_at_5_tail``. Precision, recall and F1 of the best k come as
     ``slide evaluate --json`` has them: ``f1_micro_at_1`` over all pairs of a sample and a label, ``f1_macro_at_1`` over the
@@ -89,7 +93,8 @@ def evaluate(
     train = None if Y_train is None else numbered(Y_train).rows
     ranks, constants = ranks_of(k), _constants(propensity)
     cut = None if threshold is None else number(threshold, "threshold")
-    return Measures(_slide.evaluate_scores(_scores(scores), numbered(Y_true).rows, ranks, train, *constants, cut))
+    measures = Measures(_slide.evaluate_scores(_scores(scores), numbered(Y_true).rows, ranks, train, *constants, cut))
+    return measures if cut is None else Measures(measures, threshold=cut)
 
 
 # ---- search ----

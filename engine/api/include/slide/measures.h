@@ -16,6 +16,20 @@ namespace slide::api {
 // printed by `slide test`.
 using Measures = std::map<std::string, double>;
 
+// Whether scores are probabilities, as `slide evaluate` reports: scores from 0 to 1 in 15 intervals of equal
+// width, without the empty ones. The errors are expected calibration errors: |mean score - true share|, a
+// mean over the predictions.
+struct Reliability {
+  struct Bin {
+    std::uint64_t predictions = 0;
+    double mean_score = 0, true_share = 0;
+  };
+  double error = 0;  // of all predictions
+  std::vector<Bin> bins = {};
+  double top_error = 0;  // of the best label of each sample
+  std::vector<Bin> top_bins = {};
+};
+
 struct ScoreOptions {
   std::vector<std::uint32_t> ks = {1, 3, 5};
   // Training labels of the model that made the scores. They enable psp_at_K and psndcg_at_K, weighted by
@@ -33,9 +47,11 @@ struct ScoreOptions {
 // Beside the above: precision, recall and F1 of the best K, over all pairs (f1_micro_at_K), as means over the
 // labels that occur or are predicted (f1_macro_at_K) and over the samples (f1_samples_at_K), as `slide
 // evaluate` prints them. Throws InputError for invalid matrices, a score that is not finite, a threshold that
-// is no number, or a rank below 1.
+// is no number, or a rank below 1. `reliability`: is set to that of all scores; to nothing where one is no
+// probability.
 SLIDE_API Measures evaluate_scores(const CsrMatrix& scores, const CsrMatrix& labels,
-                                   const ScoreOptions& options = {});
+                                   const ScoreOptions& options = {},
+                                   std::optional<Reliability>* reliability = nullptr);
 
 // The threshold of best micro F1 for such scores and labels, that of the highest score in case of ties, and
 // that F1: a label is predicted where its score reaches the threshold, which lies halfway to the next lower

@@ -157,8 +157,9 @@ class SLIDE_API Predictor {
   std::shared_ptr<const Impl> impl_;
 };
 
-// Metrics of the model on labelled samples at the ranks `ks`; empty: eval.k of the model.
+// Metrics of the model on labelled samples at the ranks `ks`; empty: eval.k of the model. `reliability`: is
+// set to that of the labels of a sample down to the largest rank; to nothing where no label is predicted.
 SLIDE_API Measures evaluate(const Model& model, const Data& data, const std::vector<std::uint32_t>& ks = {},
-                            int threads = 0);
+                            int threads = 0, std::optional<Reliability>* reliability = nullptr);
 
 }  // namespace slide::api

@@ -1,0 +1,117 @@
+// Metrics of a model on labelled samples.
+#include <slide/measures.h>
+#include <slide/model.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/api/arguments.h"
+#include "engine/api/internals.h"
+#include "engine/inference/inference.h"
+#include "engine/inference/probability.h"
+#include "engine/inference/ranking.h"
+#include "engine/inference/reliability.h"
+#include "engine/model/model_input.h"
+#include "engine/run/model_use.h"
+
+namespace slide::api {
+
+namespace {
+
+// Of interactions, what a sample has is not predicted: labels must be others.
+void check_labels_apart(const slide::Model& model, const Dataset& rows) {
+  if (model.config.data.kind != DataKind::kInteractions) return;
+  bool labelled = false;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto labels = rows.labels(i);
+    const auto end = std::lower_bound(labels.begin(), labels.end(), std::uint32_t(model.network.labels()));
+    labelled = labelled || end != labels.begin();
+    const auto items = rows.features(i).ids;
+    if (!std::includes(items.begin(), items.end(), labels.begin(), end)) return;
+  }
+  if (!labelled) return;
+  fail_input(
+      "all labels are items that the samples have, which predictions leave out; read the log to measure by "
+      "with "
+      "KnownUsers::held_out(), in Python with slide.read(..., known=...)");
+}
+
+// The best labels of each sample, and their probabilities, options().k a sample.
+struct Scored {
+  Ranking ranking;
+  std::vector<float> scores;
+};
+
+Scored scored(const slide::Predictor& predictor, const Dataset& rows, LossKind loss) {
+  const std::size_t k = predictor.options().k;
+  Scored found{Ranking(rows.size(), k), std::vector<float>(rows.size() * k)};
+  predictor.predict(rows, [&](std::size_t sample, std::span<const Prediction> best) {
+    float* to = found.scores.data() + sample * k;
+    for (const Prediction& one : best) {
+      found.ranking.add(sample, one.label);
+      *to++ = static_cast<float>(probability_of(loss, one.score));
+    }
+  });
+  return found;
+}
+
+std::optional<Reliability> reliability_of(const Scored& found, const Dataset& truth) {
+  slide::Reliability all, top;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const float* score = found.scores.data() + i * found.ranking.most();
+    bool first = true;
+    for (const std::uint32_t label : found.ranking[i]) {
+      const bool hit = std::ranges::binary_search(truth.labels(i), label);
+      if (!all.add(*score, hit)) return std::nullopt;
+      if (first) top.add(*score, hit);
+      first = false;
+      ++score;
+    }
+  }
+  return summary_of(all, top);
+}
+
+}  // namespace
+
+Measures evaluate(const Model& model, const Data& data, const std::vector<std::uint32_t>& ks, int threads,
+                  std::optional<Reliability>* reliability) {
+  return guarded([&] {
+    const Model::Impl& impl = *Internals::of(model);
+    const EvalConfig& config = impl.model.config.eval;
+    const std::vector<std::uint32_t>& ranks = ks.empty() ? config.k : ks;
+    check_ranks(ranks, impl.model.trained().network.labels());
+    InferenceOptions options;
+    options.mode = config.inference;
+    options.candidates = config.candidates;
+    options.threads = threads;
+    options.k = *std::max_element(ranks.begin(), ranks.end());
+    if (options.mode == slide::Inference::kLsh) impl.build_asked_tables(threads);
+    options.shared = &impl.scorers;
+    options.rare = rare_ranking(impl.model);
+    const Dataset rows = scaled_rows(Internals::of(data), impl.model.config.data);
+    check_labels_apart(impl.model, rows);
+    const LossKind loss = impl.model.config.loss.kind;
+    // Probabilities of a normalised loss need all logits, which metrics do not: another pass.
+    if (reliability == nullptr || is_normalised(loss)) {
+      const slide::Predictor predictor(impl.model.trained(), options);
+      const Measures measures =
+          measures_of(slide::evaluate(predictor, rows, ranks, propensities(impl.model)));
+      if (reliability == nullptr) return measures;
+      options.log_softmax = true;
+      *reliability =
+          reliability_of(scored(slide::Predictor(impl.model.trained(), options), rows, loss), rows);
+      return measures;
+    }
+    const slide::Predictor predictor(impl.model.trained(), options);
+    const Scored found = scored(predictor, rows, loss);
+    *reliability = reliability_of(found, rows);
+    Metrics none(ranks, propensities(impl.model));
+    if (predictor.of_items()) none.tell_first_hits();
+    return measures_of(measured(found.ranking, rows, std::move(none)));
+  });
+}
+
+}  // namespace slide::api
