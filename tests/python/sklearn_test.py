@@ -322,7 +322,8 @@ def test_names_of_scikit_learn_stand_for_keys(samples, few):
     ):
         with pytest.raises(slide.InputError, match=message):
             slide.Classifier(**keys).fit(x, y)
-    for name, here in (("batch_size", "train__batch_size"), ("early_stopping", "eval_set"), ("alpha", "optimizer__weight_decay")):
+    for name, here in (("batch_size", "train__batch_size"), ("early_stopping", "eval_set"), ("alpha", "optimizer__weight_decay"),
+                       ("early_stopping_rounds", "train__patience")):
         with pytest.raises(slide.InputError, match=f"Invalid parameter '{name}' .*{here}.* here"):
             slide.Classifier(**{name: 1})
     with pytest.raises(slide.InputError, match="'tol' for .*; there is no tolerance here; with validation, .* train__patience"):

@@ -18,6 +18,7 @@ HAS_INSTEAD = {
     "alpha": "it is optimizer__weight_decay here",
     "batch_size": "it is train__batch_size here",
     "early_stopping": "it is validation, as 0.1, or eval_set of fit here",
+    "early_stopping_rounds": "it is train__patience here, in epochs, with validation or eval_set of fit",
     "epochs": "it is train__epochs or max_iter here",
     "hidden_layer_sizes": "it is layer__0__size, or layer, a list of dicts here",
     "learning_rate": "it is optimizer__learning_rate here",
