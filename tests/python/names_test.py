@@ -53,6 +53,14 @@ def test_names_go_where_the_model_goes(saved, few, tmp_path):
     assert slide.load(tmp_path / "copy").predict(X, 1)[0].dtype == np.int64
 
 
+def test_a_number_of_labels_is_a_threshold_that_load_finds(few, tmp_path):
+    classifier = slide.Classifier(**few, threshold=2).fit(X, NAMES)
+    classifier.save(tmp_path / "model.slide")
+    loaded = slide.Classifier.load(tmp_path / "model.slide")
+    assert loaded.threshold == 2 and loaded.get_params()["threshold"] == 2
+    assert (loaded.predict(X) != classifier.predict(X)).nnz == 0 and (loaded.predict(X).sum(axis=1) == 2).all()
+
+
 def test_names_of_another_number_are_told(saved):
     path = saved[1]
     names = path.parent / "model.slide.labels"
