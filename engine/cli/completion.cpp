@@ -4,6 +4,7 @@
 
 #include "engine/cli/commands.h"
 #include "engine/cli/text.h"
+#include "engine/config/reference.h"
 
 namespace slide::cli {
 
@@ -18,45 +19,34 @@ std::string option_names(const CLI::App& app) {
   return names;
 }
 
-// Completes commands, their options and, everywhere else, files.
-std::string bash_completion(const CLI::App& app) {
-  std::string commands, cases;
-  for (const CLI::App* sub : app.get_subcommands(nullptr)) {
-    commands += (commands.empty() ? "" : " ") + sub->get_name();
-    cases += fmt::format("    {}) words='{}' ;;\n", sub->get_name(), option_names(*sub));
+// Keys that begin with one of `sections`, or all, as --set takes them: those of layers for the first and the
+// last one.
+std::string keys_to_set(const std::string& sections) {
+  std::string keys;
+  const auto add = [&](const std::string& key) { keys += (keys.empty() ? "" : " ") + key + "="; };
+  for (const KeyInfo& key : config_keys()) {
+    const std::size_t dot = key.name.find('.');
+    const std::string section = key.name.substr(0, dot);
+    if (!sections.empty() && sections.find(section) == std::string::npos) continue;
+    if (section != "layer") {
+      add(key.name);
+      continue;
+    }
+    for (const char* layer : {"layer.0", "layer.-1"}) add(layer + key.name.substr(dot));
   }
-  return fmt::format(
-      "# bash completion of slide; made by 'slide completion bash'\n"
-      "_slide() {{\n"
-      "  local words=''\n"
-      "  COMPREPLY=()\n"
-      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-      "    COMPREPLY=($(compgen -W '{} {}' -- \"${{COMP_WORDS[1]}}\"))\n"
-      "    return\n"
-      "  fi\n"
-      "  case ${{COMP_WORDS[1]}} in\n"
-      "{}"
-      "  esac\n"
-      "  case ${{COMP_WORDS[COMP_CWORD]}} in\n"
-      "    -*) COMPREPLY=($(compgen -W \"$words\" -- \"${{COMP_WORDS[COMP_CWORD]}}\")) ;;\n"
-      "  esac\n"
-      "}}\n"
-      "complete -o default -F _slide slide\n",
-      commands, option_names(app), cases);
+  return keys;
 }
 
-// `text` with a backslash before each of the characters `special`.
-std::string escaped(const std::string& text, std::string_view special) {
-  std::string result;
-  for (const char c : text) {
-    if (special.find(c) != std::string_view::npos) result += '\\';
-    result += c;
+// What `slide config` explains: sections and keys.
+std::string keys_to_explain() {
+  std::string keys, sections, last;
+  for (const KeyInfo& key : config_keys()) {
+    keys += " " + key.name;
+    if (const std::string section = key.name.substr(0, key.name.find('.')); section != last)
+      sections += (sections.empty() ? "" : " ") + (last = section);
   }
-  return result;
+  return sections + keys;
 }
-
-// Kinds of option values: none, one of some words, a file, or unknown to the shell.
-enum class Values { kNone, kWords, kFile, kOther };
 
 // The type as shown in help, without the descriptions of validators after a colon.
 std::string type_of(const CLI::Option& option) {
@@ -74,10 +64,89 @@ std::string words_of(const CLI::Option& option) {
   return words;
 }
 
+// The sections whose keys --set takes, separated by blanks; empty for all.
+std::string sections_to_set(const CLI::App& app) {
+  const std::string type = type_of(*app.get_option("--set"));
+  return type.starts_with("data.") ? "data" : type.starts_with("text.") ? "data text" : "";
+}
+
+// The variable of a script that has the keys for --set; empty where a command has no such option.
+std::string settable_keys(const CLI::App& app) {
+  if (app.get_option_no_throw("--set") == nullptr) return "";
+  const std::string sections = sections_to_set(app);
+  return sections.empty() ? "every" : sections == "data" ? "data" : "text";
+}
+
+// The words that the first argument of a command can be, blank-separated; empty where it is none of a few.
+std::string first_words(const CLI::App& app) {
+  if (app.get_name() == "config") return keys_to_explain();
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_positional()) return words_of(*option);
+  }
+  return "";
+}
+
+// Completes commands, their options, keys behind --set, the words of a first argument and, everywhere else,
+// files.
+std::string bash_completion(const CLI::App& app) {
+  std::string commands, cases;
+  for (const CLI::App* sub : app.get_subcommands(nullptr)) {
+    commands += (commands.empty() ? "" : " ") + sub->get_name();
+    const std::string keys = settable_keys(*sub), first = first_words(*sub);
+    cases += fmt::format("    {}) words='{}'{}{} ;;\n", sub->get_name(), option_names(*sub),
+                         keys.empty() ? "" : " keys=$" + keys, first.empty() ? "" : " first='" + first + "'");
+  }
+  return fmt::format(
+      "# bash completion of slide; made by 'slide completion bash'\n"
+      "_slide() {{\n"
+      "  local words='' keys='' first='' at=$COMP_CWORD\n"
+      "  local every='{}'\n"
+      "  local data='{}'\n"
+      "  local text='{}'\n"
+      "  COMPREPLY=()\n"
+      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+      "    COMPREPLY=($(compgen -W '{} {}' -- \"${{COMP_WORDS[1]}}\"))\n"
+      "    return\n"
+      "  fi\n"
+      "  case ${{COMP_WORDS[1]}} in\n"
+      "{}"
+      "  esac\n"
+      "  case ${{COMP_WORDS[COMP_CWORD]}} in\n"
+      "    -*) COMPREPLY=($(compgen -W \"$words\" -- \"${{COMP_WORDS[COMP_CWORD]}}\")); return ;;\n"
+      "  esac\n"
+      "  while [ -n \"$keys\" ] && [ $((--at)) -gt 1 ]; do\n"
+      "    case ${{COMP_WORDS[at]}} in\n"
+      "      --set)\n"
+      "        COMPREPLY=($(compgen -W \"$keys\" -- \"${{COMP_WORDS[COMP_CWORD]}}\"))\n"
+      "        compopt -o nospace 2> /dev/null\n"
+      "        return ;;\n"
+      "      -*) break ;;\n"
+      "    esac\n"
+      "  done\n"
+      "  [ \"$COMP_CWORD\" -ne 2 ] || COMPREPLY=($(compgen -W \"$first\" -- \"${{COMP_WORDS[2]}}\"))\n"
+      "}}\n"
+      "complete -o default -F _slide slide\n",
+      keys_to_set(""), keys_to_set("data"), keys_to_set("data text"), commands, option_names(app), cases);
+}
+
+// `text` with a backslash before each of the characters `special`.
+std::string escaped(const std::string& text, std::string_view special) {
+  std::string result;
+  for (const char c : text) {
+    if (special.find(c) != std::string_view::npos) result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+// Kinds of option values: none, one of some words, a file, or unknown to the shell.
+enum class Values { kNone, kWords, kKeys, kFile, kOther };
+
 Values values_of(const CLI::Option& option) {
   const std::string type = type_of(option);
   if (option.get_expected_max() == 0) return Values::kNone;
   if (!words_of(option).empty()) return Values::kWords;
+  if (option.check_lname("set")) return Values::kKeys;
   return type == "FILE" || type == "DIR" || type == "MODEL" ? Values::kFile : Values::kOther;
 }
 
@@ -95,6 +164,7 @@ std::string zsh_options(const CLI::App& app) {
     const Values values = values_of(*option);
     const std::string action = values == Values::kFile    ? "_files"
                                : values == Values::kWords ? "(" + words_of(*option) + ")"
+                               : values == Values::kKeys  ? "{compadd -S \"\" -a " + settable_keys(app) + "}"
                                                           : " ";
     const std::string type = escaped(type_of(*option), ":\\");
     const std::string behind = values == Values::kNone ? "" : ":" + type + ":" + action;
@@ -113,13 +183,16 @@ std::string zsh_completion(const CLI::App& app) {
   for (const CLI::App* sub : app.get_subcommands(nullptr)) {
     commands +=
         fmt::format("      '{}:{}'\n", sub->get_name(), zsh_quoted(escaped(sub->get_description(), ":\\")));
-    cases += fmt::format("    {})\n      _arguments{} \\\n        '*:file:_files' ;;\n", sub->get_name(),
-                         zsh_options(*sub));
+    const std::string first = first_words(*sub);
+    const std::string behind = first.empty() ? "" : fmt::format("        '1:word:({})' \\\n", first);
+    cases += fmt::format("    {})\n      _arguments{} \\\n{}        '*:file:_files' ;;\n", sub->get_name(),
+                         zsh_options(*sub), behind);
   }
   return fmt::format(
       "#compdef slide\n"
       "# zsh completion of slide; made by 'slide completion zsh'\n"
       "_slide() {{\n"
+      "  local -a every=({}) data=({}) text=({})\n"
       "  if (( CURRENT == 2 )); then\n"
       "    local -a commands=(\n"
       "{}"
@@ -139,7 +212,7 @@ std::string zsh_completion(const CLI::App& app) {
       "else\n"
       "  compdef _slide slide\n"
       "fi\n",
-      commands, zsh_options(app), cases);
+      keys_to_set(""), keys_to_set("data"), keys_to_set("data text"), commands, zsh_options(app), cases);
 }
 
 // Lines that complete the options of a command where `condition` holds.
@@ -154,6 +227,7 @@ std::string fish_options(const CLI::App& app, const std::string& condition) {
     if (values == Values::kFile) behind = " -r -F";
     if (values == Values::kOther) behind = " -x";
     if (values == Values::kWords) behind = fmt::format(" -x -a '{}'", words_of(*option));
+    if (values == Values::kKeys) behind = fmt::format(" -x -a '{}'", keys_to_set(sections_to_set(app)));
     lines += fmt::format("complete -c slide -n '{}'{}{} -d '{}'\n", condition, names, behind,
                          escaped(option->get_description(), "'\\"));
   }
@@ -167,7 +241,11 @@ std::string fish_completion(const CLI::App& app) {
   for (const CLI::App* sub : app.get_subcommands(nullptr)) {
     lines += fmt::format("complete -c slide -n {} -f -a {} -d '{}'\n", first, sub->get_name(),
                          escaped(sub->get_description(), "'\\"));
-    lines += fish_options(*sub, "__fish_seen_subcommand_from " + sub->get_name());
+    const std::string seen = "__fish_seen_subcommand_from " + sub->get_name();
+    lines += fish_options(*sub, seen);
+    if (const std::string words = first_words(*sub); !words.empty())
+      lines += fmt::format("complete -c slide -n '{}; and test (count (commandline -opc)) -eq 2' -a '{}'\n",
+                           seen, words);
   }
   return lines;
 }

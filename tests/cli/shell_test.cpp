@@ -114,6 +114,16 @@ TEST_F(ShellTest, BashCompletesCommandsAndTheirOptions) {
   EXPECT_EQ(answer("train --res"), "--resume\n");
   EXPECT_EQ(answer("predict --thres"), "--threshold\n");
   EXPECT_EQ(answer("train fi"), "\n");  // the shell completes files itself
+  EXPECT_EQ(answer("train data.txt --set train.ep"), "train.epochs=\n");
+  EXPECT_EQ(answer("train --set train.epochs = 3 data.known --epochs 3 train.ep"), "\n");
+  EXPECT_EQ(answer("train --set train.epochs = 3 layer.-1.unif"), "layer.-1.uniform=\n");
+  EXPECT_EQ(answer("evaluate --set data.user"), "data.user=\n");
+  EXPECT_EQ(answer("evaluate --set train.ep"), "\n");
+  EXPECT_EQ(answer("predict --set train.ep"), "\n");
+  EXPECT_EQ(answer("config train.ep"), "train.epochs\n");
+  EXPECT_EQ(answer("config neigh").substr(0, 28), "neighbours neighbours.share ");
+  EXPECT_EQ(answer("models ''"), "add use rollback list\n");
+  EXPECT_EQ(answer("models add fold"), "\n");
 }
 
 TEST_F(ShellTest, ZshCompletesCommandsAndTheirOptions) {
@@ -123,7 +133,9 @@ TEST_F(ShellTest, ZshCompletesCommandsAndTheirOptions) {
   for (const char* part :
        {"      'inspect:Show a model, a configuration or data\\: layers, memory, labels'\n",
         "    train)\n      _arguments", "        '--resume[Go on with the stopped run", "]:DIR:_files' \\\n",
-        "        '*--set[Overrides one key",
+        "        '*--set[Overrides one key", "]:SECTION.KEY=VALUE:{compadd -S \"\" -a every}' \\\n",
+        "]:data.KEY=VALUE:{compadd -S \"\" -a data}' \\\n",
+        "  local -a every=(data.train= ", "        '1:word:(add use rollback list)' \\\n",
         "default\\: the model'\\''s]:auto|full|lsh:(auto full lsh)' \\\n",
         "        '--quiet[Print nothing but failures]' \\\n", "        '-o[File to write]:FILE:_files' \\\n"})
     EXPECT_NE(script.out.find(part), std::string::npos) << part;
@@ -140,7 +152,10 @@ TEST_F(ShellTest, FishCompletesCommandsAndTheirOptions) {
         "complete -c slide -n '__fish_seen_subcommand_from test' -l inference -x -a 'auto full lsh' -d "
         "'Score all",
         "-l format -x -a 'csv idx interactions jsonl libsvm npz text tsv xmc' -d ", "default: the model\\'s",
-        " -l threads -x -d ",
+        " -l threads -x -d ", "__fish_seen_subcommand_from train' -l set -x -a 'data.train= ",
+        "complete -c slide -n '__fish_seen_subcommand_from models; and test (count (commandline -opc)) -eq "
+        "2' -a "
+        "'add use rollback list'\n",
         "complete -c slide -n '__fish_seen_subcommand_from report' -s o -l out -r -F -d "})
     EXPECT_NE(script.out.find(part), std::string::npos) << part;
   std::istringstream lines(script.out);
