@@ -343,7 +343,7 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
   require_same_file(cluster, model);
   tell(model.notes);
   const std::string data = data_of(command, model);
-  const SampleInput input(model, command.use, data, cluster);
+  const SampleInput input(model, command.use, data, cluster, command.of_users);
   Answers answers(model, command, cluster, threads, input.comes_in_pieces());
   BadRows bad;
   Unknown unknown;

@@ -68,13 +68,15 @@ bool is_binary(std::string_view bytes) {
 
 }  // namespace
 
-SampleInput::SampleInput(const Model& model, const ModelUse& use, const std::string& path, Cluster& cluster)
+SampleInput::SampleInput(const Model& model, const ModelUse& use, const std::string& path, Cluster& cluster,
+                         bool names)
     : model_(model),
       use_(use),
       cluster_(cluster),
       path_(path == "-" ? kStandardInputFile : expanded(path)),
       origin_(path == "-" ? kStandardInput : path_),
-      in_pieces_(path == "-" && (cluster.size() > 1 || !standard_input_is_file())) {}
+      in_pieces_(path == "-" && (cluster.size() > 1 || !standard_input_is_file())),
+      names_(names) {}
 
 void SampleInput::for_each_part(const Take& take) const {
   if (in_pieces_) return take_pieces(take);
@@ -172,27 +174,35 @@ void SampleInput::take_array_with_dense(const DensePaths& paths, const Take& tak
   take({std::move(rows), {}, {}, report.unknown_features});
 }
 
-// The log that users are looked up in; empty where it is the input itself, or not there.
-std::string SampleInput::known_log() const {
+// The log that users are looked up in; empty where it is the input itself, or cannot be used: `notes` say
+// why.
+std::string SampleInput::known_log(std::vector<std::string>& notes) const {
   const DataConfig& data = model_.config.data;
   if (data.kind != DataKind::kInteractions) return {};
   if (origin_ == path_ && expanded(log_of_users(data)) == path_) return {};
-  std::vector<std::string> notes;
   std::string known = usable_users_log(model_, notes);
-  tell(notes);
-  if (known.empty()) return {};
-  if (!model_.known_given) tell({fmt::format("users are looked up in {}, which the model names", known)});
+  if (!known.empty() && !model_.known_given)
+    tell({fmt::format("users are looked up in {}, which the model names", known)});
   return known;
 }
 
 void SampleInput::take_users(const ReadAsked& read, const Take& take) const {
   const auto asked = std::make_shared<AskedUsers>();
-  read_asked_users(read, known_log(), model_read_options(model_, use_.threads), *asked);
+  std::vector<std::string> notes;
+  read_asked_users(read, known_log(notes), model_read_options(model_, use_.threads), *asked);
+  const std::string why = fmt::format("{}", fmt::join(notes, "; "));
+  const std::size_t without = asked->without_items;
+  if (names_ && !why.empty() && without > 0 && without == asked->rows.size())
+    fail_input("{}: no user has an item that the model knows; {}, or give items behind the names", origin_,
+               why);
   RowPart part;
   part.warnings = asked->report.warnings;
-  if (std::string warning = users_without_items(origin_, asked->without_items, asked->rows.size());
-      !warning.empty())
-    part.warnings.push_back(std::move(warning));
+  if (without == 0) {
+    tell(notes);
+  } else {
+    part.warnings.push_back(users_without_items(origin_, without, asked->rows.size()) +
+                            (why.empty() ? "" : "; " + why));
+  }
   part.rows = asked->rows;
   part.unknown_features = asked->report.unknown_features;
   part.users = std::shared_ptr<const LogUsers>(asked, &asked->users);

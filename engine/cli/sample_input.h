@@ -20,8 +20,10 @@ class SampleInput {
  public:
   // `path`: "-" is standard input; several files (data_parts.h) are read consecutively. All arguments must
   // outlive this object. With several processes (collective calls), each reads a file itself; rank 0
-  // distributes standard input.
-  SampleInput(const Model& model, const ModelUse& use, const std::string& path, Cluster& cluster);
+  // distributes standard input. `names`: rows of interactions are names of users to look up, so that without
+  // a log and without items there is nothing to answer by.
+  SampleInput(const Model& model, const ModelUse& use, const std::string& path, Cluster& cluster,
+              bool names = false);
 
   // Whether rows arrive over time, so that their grouping depends on timing: standard input that is not a
   // file.
@@ -40,7 +42,7 @@ class SampleInput {
   void take_array(std::string_view bytes, DataFormat format, const Take& take) const;
   void take_array_with_dense(const DensePaths& paths, const Take& take) const;
   void take_users(const ReadAsked& read, const Take& take) const;
-  std::string known_log() const;
+  std::string known_log(std::vector<std::string>& notes) const;
   std::optional<DataFormat> array_format() const;
   bool shows_format(std::string_view head) const;
   DataFormat format_of(std::string_view head) const;
@@ -53,7 +55,7 @@ class SampleInput {
   Cluster& cluster_;
   std::string path_;    // of a file that can be read from its beginning
   std::string origin_;  // replaces the path in messages
-  bool in_pieces_;
+  bool in_pieces_, names_;
 };
 
 }  // namespace slide::cli

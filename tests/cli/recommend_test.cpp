@@ -82,6 +82,39 @@ TEST_F(RecommendTest, SomeUsersNewUsersAndWhatTheyHave) {
   EXPECT_EQ(cold.at("new").front().first, "i2-4");
 }
 
+// Without a log, a name alone says nothing of its user.
+TEST_F(RecommendTest, NamesThatCannotBeLookedUpAreRefused) {
+  train_shop();
+  std::filesystem::copy_file(slide_.path("shop/model.slide"), slide_.path("alone.slide"));
+  for (const char* log : {"log.csv, which is read only for", "log.csv is not there"}) {
+    const bool gone = std::string(log).ends_with("there");
+    if (gone) std::filesystem::rename(slide_.path("log.csv"), slide_.path("moved.csv"));
+    const std::string model = gone ? "shop" : "alone.slide";
+    const auto ask = [&](const std::string& users) {
+      return slide_.run({"recommend", model, "--users", "-", "--k", "2"}, users);
+    };
+    const Outcome refused = ask("u7\nnobody\n");
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_EQ(refused.out, "");
+    EXPECT_EQ(std::ranges::count(refused.err, '\n'), 1) << refused.err;
+    for (const char* part : {"standard input: no user has an item that the model knows; ",
+                             gone ? log : "log.csv as the log", "by --known, or give items behind the names"})
+      EXPECT_NE(refused.err.find(part), std::string::npos) << part << "\n" << refused.err;
+    const Outcome some = ask("u7\nnew i2-0 i2-1\n");  // others are answered
+    EXPECT_EQ(some.code, 0) << some.err;
+    EXPECT_EQ(by_first(some.out).size(), 2U);
+    EXPECT_EQ(std::ranges::count(some.err, '\n'), 1) << some.err;
+    EXPECT_NE(some.err.find("1 of 2 users have no item"), std::string::npos) << some.err;
+    EXPECT_EQ(ask("new i2-0 i2-1\n").code, 0);
+  }
+  const Outcome named =
+      slide_.run({"recommend", "alone.slide", "--users", "-", "--known", "moved.csv"}, "u7\nnobody\n");
+  EXPECT_EQ(named.code, 0) << named.err;
+  EXPECT_EQ(slide_.run({"recommend", "alone.slide", "--users", "-", "--known", "moved.csv"}, "nobody\n").code,
+            0)
+      << "cold users of a log get what most users have";
+}
+
 // In logs whose columns have something else than blanks between them, names with blanks need no quotes.
 TEST_F(RecommendTest, UsersOfTheLogMayHaveBlanksInTheirNames) {
   for (const std::string separator : {",", "\t", "::"}) {
