@@ -1,6 +1,8 @@
 #include "engine/run/log_truth.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -31,6 +33,12 @@ std::shared_ptr<const TextModel> items_of(const std::string& path, const TruthOp
   return learn_items_of(parts_of(path), reading_of(options), all, false, before);
 }
 
+bool is_same_log(const std::string& path, const std::string& known) {
+  std::error_code ignored;
+  return !known.empty() &&
+         (expanded(path) == expanded(known) || std::filesystem::equivalent(path, known, ignored));
+}
+
 void name_by_log(const std::string& path, LabelIndex& index) {
   if (!index.named() && index.knows_numbers())
     fail_input("{}: this names its items, but other files number their labels; give the names by --labels",
@@ -51,6 +59,14 @@ Dataset read_log_items(const std::string& path, const TruthOptions& options, Lab
 }
 
 Truth read_log_truth(const std::string& path, const TruthOptions& options, LabelIndex& index) {
+  if (is_same_log(path, options.known))
+    fail_input(
+        "{}: the log is also what its users have (--known, --train or the model name it), which "
+        "recommendations "
+        "leave out, so that nothing is left to measure; name another log by --known, or take 'slide test "
+        "MODEL {}', "
+        "which measures by the items that training held out of it",
+        path, path);
   name_by_log(path, index);
   ReadOptions reading = reading_of(options);
   const auto known = options.known.empty() ? nullptr : items_of(options.known, options);

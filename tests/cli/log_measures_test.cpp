@@ -93,6 +93,28 @@ TEST_F(LogMeasuresTest, AreTheSameByAllCommands) {
   EXPECT_EQ(matrix["unknown_labels"], 8);
 }
 
+// Recommendations leave out all that the log has, and so what training held out of it.
+TEST_F(LogMeasuresTest, ALogThatUsersHaveIsNoTruth) {
+  write_ratings();
+  ASSERT_EQ(train({"--set", "data.test_newest=2", "data.time=order"}).code, 0);
+  write("later.csv", "user,item\nu1,i22\nu2,i21\n");
+  for (const std::string file : {"top.npz", "top.jsonl"}) {
+    ASSERT_EQ(slide_.run({"recommend", "run", "--k", "5", "--out", file}).code, 0);
+    for (const Strings& known : {Strings{"--model", "run"}, Strings{"--train", "./train.csv"}}) {
+      Strings arguments = {"evaluate", file, "train.csv"};
+      arguments.insert(arguments.end(), known.begin(), known.end());
+      const Outcome done = slide_.run(arguments);
+      EXPECT_EQ(done.code, 2) << done.out;
+      EXPECT_EQ(lines_of(done.err), 1U) << done.err;
+      EXPECT_NE(done.err.find("train.csv: the log is also what its users have"), std::string::npos)
+          << done.err;
+      EXPECT_NE(done.err.find("'slide test MODEL train.csv'"), std::string::npos) << done.err;
+    }
+    EXPECT_EQ(slide_.run({"evaluate", file, "later.csv", "--model", "run"}).code, 0);
+  }
+  EXPECT_EQ(json(slide_.run({"test", "run", "train.csv", "--json"}))["samples"], 40);
+}
+
 // slide predict leaves out the items of DATA, and so those that the users of DATA are measured by.
 TEST_F(LogMeasuresTest, PredictionsThatLeaveOutTheTestAreWarnedOf) {
   write_ratings();
