@@ -81,22 +81,24 @@ std::string kind_text(const LayerConfig& layer, bool last) {
   return fmt::format("sampled {}({})", last ? "output " : "", sources);
 }
 
-void print_layers(const Config& config, const MemoryPlan& plan) {
-  print("{:>5} {:>10} {:>10} {:>14} {:>9} {:>9} {:>9}  {}\n", "layer", "inputs", "neurons", "parameters",
-        "weights", "optimizer", "tables", "kind");
+// `optimizer`: whether its state is listed.
+void print_layers(const Config& config, const MemoryPlan& plan, bool optimizer) {
+  const auto state = [&](const std::string& text) { return optimizer ? fmt::format("{:>10}", text) : ""; };
+  print("{:>5} {:>10} {:>10} {:>14} {:>9}{} {:>9}  {}\n", "layer", "inputs", "neurons", "parameters",
+        "weights", state("optimizer"), "tables", "kind");
   for (std::size_t l = 0; l < plan.layers.size(); ++l) {
     const LayerPlan& layer = plan.layers[l];
-    print("{:>5} {:>10} {:>10} {:>14} {:>9} {:>9} {:>9}  {}\n", l, grouped(layer.inputs),
-          grouped(layer.neurons), grouped(static_cast<std::uint64_t>(layer.parameters)),
-          memory_text(layer.weights), memory_text(layer.state), memory_text(layer.tables),
+    print("{:>5} {:>10} {:>10} {:>14} {:>9}{} {:>9}  {}\n", l, grouped(layer.inputs), grouped(layer.neurons),
+          grouped(static_cast<std::uint64_t>(layer.parameters)), memory_text(layer.weights),
+          state(memory_text(layer.state)), memory_text(layer.tables),
           kind_text(config.layers[l], l + 1 == plan.layers.size()));
   }
 }
 
-void print_memory(const Config& config, const MemoryPlan& plan, int threads, bool guessed) {
+void print_memory(const Config& config, const MemoryPlan& plan, int threads, bool guessed, bool optimizer) {
   print("parameters         {}\n", grouped(static_cast<std::uint64_t>(plan.parameters())));
   print("weights            {}\n", memory_text(plan.weights()));
-  print("optimizer state    {}\n", memory_text(plan.state()));
+  if (optimizer) print("optimizer state    {}\n", memory_text(plan.state()));
   print("tables             {} (estimate)\n", memory_text(plan.tables()));
   if (plan.neighbours > 0) {
     print("neighbours         {}\n", memory_text(plan.neighbours));
@@ -215,10 +217,10 @@ void print_model(const Model& model, const std::string& path) {
   }
   print("optimizer state    {} in the file\n", model.has_optimizer_state ? "is" : "is not");
   const ModelBytes& bytes = model.bytes;
-  print("file               {}: weights {}, wide path {}, optimizer {}, neighbours {}, text {}\n",
+  print("file               {}: weights {}, wide path {}, {}neighbours {}, text {}\n",
         memory_text(double(bytes.file)), memory_text(double(bytes.weights)), memory_text(double(bytes.wide)),
-        memory_text(double(bytes.optimizer)), memory_text(double(bytes.neighbours)),
-        memory_text(double(bytes.text)));
+        model.has_optimizer_state ? "optimizer " + memory_text(double(bytes.optimizer)) + ", " : "",
+        memory_text(double(bytes.neighbours)), memory_text(double(bytes.text)));
   if (model.form != ModelForm::kPlain) {
     print("form               {}, in the file and in memory\n", form_name(model.form));
   }
@@ -245,8 +247,8 @@ void inspect_model(const InspectCommand& command) {
     return print_text(text_of(json));
   }
   print_model(model, command.source.name);
-  print_layers(model.config, plan);
-  print_memory(model.config, plan, threads, true);
+  print_layers(model.config, plan, model.has_optimizer_state);
+  print_memory(model.config, plan, threads, true, model.has_optimizer_state);
   model.build_tables(threads);
   const auto& layers = model.network.layers();
   const std::size_t first = model.config.layers.size() - layers.size();
@@ -342,8 +344,8 @@ void inspect_config(const InspectCommand& command) {
       print("pairs of features  {}{} as further features\n", sizes->guessed ? "up to " : "",
             grouped(sizes->crosses));
     if (of_data) return print_short_plan(name, *plan);
-    print_layers(config, *plan);
-    print_memory(config, *plan, threads, sizes->guessed);
+    print_layers(config, *plan, true);
+    print_memory(config, *plan, threads, sizes->guessed, true);
   }
   print_text('\n' + to_toml(config));
 }

@@ -218,6 +218,17 @@ void name_runs(std::vector<RunHistory>& runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) runs[i].name = end_of(runs[i].folder, parts[i]);
 }
 
+namespace {
+
+// Settings of what a run writes beside its model, which stand behind those that change it.
+bool is_of_outputs(const std::string& key) {
+  static const std::set<std::string> kOutputs = {"data.cache", "train.checkpoint_every",
+                                                 "train.save_optimizer", "train.tensorboard"};
+  return kOutputs.contains(key);
+}
+
+}  // namespace
+
 Json differing_settings(std::span<const RunHistory> runs) {
   std::vector<std::string> keys;  // in order of first appearance
   std::map<std::string, std::vector<Json>> values;
@@ -228,6 +239,7 @@ Json differing_settings(std::span<const RunHistory> runs) {
       at->second[i] = value;
     }
   }
+  std::stable_partition(keys.begin(), keys.end(), [](const std::string& key) { return !is_of_outputs(key); });
   Json differences = Json::array();
   for (const std::string& key : keys) {
     std::set<std::string> distinct;

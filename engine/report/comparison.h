@@ -16,7 +16,8 @@ namespace slide::report {
 // the same folder.
 void name_runs(std::vector<RunHistory>& runs);
 
-// Settings whose values differ between the runs that have settings: {"key":..,"values":[..]}; null for a run
+// Settings whose values differ between the runs that have settings, those of outputs last:
+// {"key":..,"values":[..]}; null for a run
 // without the key.
 nlohmann::ordered_json differing_settings(std::span<const RunHistory> runs);
 

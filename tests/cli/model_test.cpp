@@ -181,6 +181,11 @@ TEST_F(ModelCommandsTest, InspectTellsAboutModelsAndConfigurations) {
                            "optimizer state", "workspaces", "8 tables, 128 buckets"}) {
     EXPECT_NE(model.out.find(word), std::string::npos) << word << "\n" << model.out;
   }
+  EXPECT_NE(model.out.find("weights optimizer"), std::string::npos) << model.out;
+  ASSERT_EQ(slide_.run({"convert", "out", "dropped.slide", "--drop-optimizer"}).code, 0);
+  const Outcome without = slide_.run({"inspect", "dropped.slide"});
+  EXPECT_NE(without.out.find("optimizer state    is not in the file\n"), std::string::npos) << without.out;
+  EXPECT_EQ(without.out.find("optimizer"), without.out.rfind("optimizer")) << without.out;
   const Outcome config = slide_.run({"inspect", "out/config.toml"});
   ASSERT_EQ(config.code, 0) << config.err;
   EXPECT_NE(config.out.find("as further features"), std::string::npos) << config.out;

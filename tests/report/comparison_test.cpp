@@ -153,5 +153,18 @@ TEST_F(ComparisonTest, OnlySettingsThatDifferAreTold) {
   EXPECT_EQ((*third)["values"], (Json{nullptr, "0", nullptr}));
 }
 
+TEST_F(ComparisonTest, SettingsOfOutputsAreToldLast) {
+  std::vector<RunHistory> runs = {run("a", {kStart}), run("b", {kStart})};
+  write("b/config.toml", stored("[data]\ncache = true\n[train]\nepochs = 7\ntensorboard = true\n"
+                                "[optimizer]\nlearning_rate = 0.5\n"));
+  runs[1] = read_run(path("b"));
+  std::vector<std::string> keys;
+  for (const Json& difference : differing_settings(runs)) keys.push_back(difference["key"]);
+  ASSERT_GE(keys.size(), 4U);
+  EXPECT_EQ(keys.front(), "train.epochs");
+  EXPECT_EQ(keys[keys.size() - 2], "data.cache");
+  EXPECT_EQ(keys.back(), "train.tensorboard");
+}
+
 }  // namespace
 }  // namespace slide::report
