@@ -37,6 +37,12 @@ constexpr std::string_view kTimeNames[] = {
     "created",     "reviewtime", "timems",         "epoch",         "ratingdate", "timestamps",
     "invoicedate", "tdat",       "reviewdate",     "updatedat"};
 
+// Parts of the names of columns that tables of texts with labels have.
+constexpr std::string_view kOfTables[] = {"text",     "title",  "label",    "tag",      "categor", "genre",
+                                          "class",    "target", "body",     "descript", "content", "comment",
+                                          "summary",  "query",  "question", "answer",   "message", "sentence",
+                                          "abstract", "topic",  "headline", "keyword"};
+
 std::span<const std::string_view> spellings_of(LogRole role) {
   switch (role) {
     case LogRole::kUser:
@@ -165,6 +171,19 @@ std::optional<std::size_t> find_role(const std::vector<std::string>& names, LogR
     found = column;
   }
   return found;
+}
+
+bool names_pairs(std::string_view user, std::string_view item) {
+  const std::string of_users = plain(user), of_items = plain(item);
+  const bool users = of_users.starts_with("user") || (of_users.ends_with("id") && of_users != "sessionid");
+  return users && (of_items.starts_with("item") || of_items.ends_with("id") || of_items.ends_with("asin") ||
+                   of_items == "isbn" || of_items == "sku");
+}
+
+bool names_text_or_labels(std::string_view name) {
+  const std::string of_column = plain(name);
+  return std::ranges::any_of(
+      kOfTables, [&](std::string_view part) { return of_column.find(part) != std::string::npos; });
 }
 
 bool names_index(std::string_view name) {

@@ -27,6 +27,13 @@ std::string_view key_of(LogRole role);   // "data.user"
 // letters and digits only, without case. Of several columns, the one with the most usual name.
 std::optional<std::size_t> find_role(const std::vector<std::string>& names, LogRole role);
 
+// Whether names of the columns of users and items are of logs alone, as user_id and itemId or asin;
+// "customer" and "product" are of tables, too.
+bool names_pairs(std::string_view user, std::string_view item);
+
+// Whether a name is usual for texts or labels, as "review_text" or "tags".
+bool names_text_or_labels(std::string_view name);
+
 // Whether a column is an index as pandas writes it: its name is empty or "Unnamed: 0".
 bool names_index(std::string_view name);
 

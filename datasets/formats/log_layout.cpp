@@ -156,17 +156,22 @@ bool is_other_head(std::string_view line, const LogOptions& log) {
       source.origin, shown_part(fmt::format("{}", fmt::join(names, ", "))));
 }
 
+// The columns without a role, but for an index.
+Names unread_of(const Names& names, const PairColumns& read) {
+  Names unread;
+  for (std::size_t column = 0; column < names.size(); ++column) {
+    const bool is_read =
+        column == read.user || column == read.item || column == read.weight || column == read.time;
+    if (!is_read && !names_index(names[column])) unread.push_back(names[column]);
+  }
+  return unread;
+}
+
 // Warns of columns with names but without a role, where no column is the weight: one of them may be it.
 void warn_unread(const TextSource& source, const LogLayout& layout, const LogOptions& log,
                  std::vector<std::string>& warnings) {
   if (layout.columns.weight || names_columns(log)) return;
-  Names unread;
-  const Names names = names_in(first_line(source.text).line, layout.separator);
-  for (std::size_t column = 0; column < names.size(); ++column) {
-    const PairColumns& read = layout.columns;
-    if (column != read.user && column != read.item && column != read.time && !names_index(names[column]))
-      unread.push_back(names[column]);
-  }
+  const Names unread = unread_of(names_in(first_line(source.text).line, layout.separator), layout.columns);
   if (unread.empty()) return;
   warnings.push_back(fmt::format(
       "{}: the column{} {} {} not read and every line weighs 1; name the weights by data.weight, or say "
@@ -226,9 +231,22 @@ bool has_log_head(std::string_view text) {
   const std::optional<LogLayout> layout = layout_of_head(text, {});
   if (!layout) return false;
   const Names names = names_in(first_line(text).line, layout->separator);
-  const auto known = 2 + std::ranges::count_if(names, names_index) + (layout->columns.weight ? 1 : 0) +
-                     (layout->columns.time ? 1 : 0);
-  return std::cmp_equal(known, names.size());
+  const Names others = unread_of(names, layout->columns);
+  return others.empty() || (names_pairs(names[layout->columns.user], names[layout->columns.item]) &&
+                            std::ranges::none_of(others, names_text_or_labels));
+}
+
+std::string columns_told(std::string_view text, const LogOptions& options) {
+  const std::optional<LogLayout> layout = layout_of_head(text, options);
+  if (!layout) return {};
+  const Names names = names_in(first_line(text).line, layout->separator);
+  const PairColumns& read = layout->columns;
+  const Names others = unread_of(names, read);
+  if (others.empty()) return {};
+  std::string told = fmt::format("users by {}, items by {}", names[read.user], names[read.item]);
+  if (read.weight) told += ", weights by " + names[*read.weight];
+  if (read.time) told += ", times by " + names[*read.time];
+  return shown_part(told) + "; not read: " + shown_part(fmt::format("{}", fmt::join(others, ", ")));
 }
 
 LogLayouts find_log_layouts(std::span<const TextSource> sources, const ReadOptions& options,

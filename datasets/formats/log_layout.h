@@ -38,7 +38,12 @@ LogLayouts find_log_layouts(std::span<const TextSource> sources, const ReadOptio
 // The layout of a text whose header line names the columns of users and items; nothing without such a line.
 std::optional<LogLayout> layout_of_head(std::string_view text, const LogOptions& options);
 
-// Whether the first line is a header of an interaction log: all its columns have a role.
+// Whether the first line is a header of an interaction log: all its columns have a role; or those of users
+// and items have names of logs alone, and no other column is named like texts or labels.
 bool has_log_head(std::string_view text);
+
+// What the columns of a header are: "users by user_id, items by item_id; not read: channel"; empty where all
+// of them are read, and without a header.
+std::string columns_told(std::string_view text, const LogOptions& options);
 
 }  // namespace slide

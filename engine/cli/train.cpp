@@ -73,8 +73,9 @@ void print_data(const DataConfig& config, const RunData& data, double seconds) {
 
 void print_start(const Config& config, const TrainingStart& start, int ranks) {
   const std::string processes = ranks > 1 ? fmt::format("{} processes of ", ranks) : "";
-  print("training {} epochs, {} samples a step, {}{} threads, {} weights\n", config.train.epochs,
-        start.step_samples, processes, start.threads, grouped(start.weights));
+  print("training {} epoch{}, {} samples a step, {}{} threads, {} weights\n", config.train.epochs,
+        config.train.epochs == 1 ? "" : "s", start.step_samples, processes, start.threads,
+        grouped(start.weights));
   if (start.from_vectors > 0) {
     print("{} features start from the vectors of {}\n", grouped(start.from_vectors), config.train.vectors);
   }

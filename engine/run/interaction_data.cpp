@@ -11,6 +11,7 @@
 #include "datasets/formats/interactions.h"
 #include "datasets/formats/item_draw.h"
 #include "datasets/formats/log_columns.h"
+#include "datasets/formats/log_layout.h"
 #include "datasets/reader.h"
 #include "datasets/rows/data_parts.h"
 #include "datasets/rows/unknown_labels.h"
@@ -123,6 +124,8 @@ RunData read_interaction_data(const DataConfig& config, const ReadOptions& optio
   read_users(config.train, options, run.train_report, train);
   run.train = train.rows;
   run.times = train.users.times();
+  if (const std::string told = columns_told(head_of_file(config.train), options.log); !told.empty())
+    run.notes.push_back(fmt::format("{} is read as interactions: {}", shown_path(config.train), told));
   if (config.cache) run.notes.push_back("no cache: logs of interactions are read anew each time");
   if (options.log.hold_out.wanted()) hold_out(config, train, run);
   ReadReport ignored;

@@ -53,6 +53,31 @@ TEST_F(LogFilesTest, PublicSetsTrainAsTheyAre) {
   }
 }
 
+// A header that names users and items beyond doubt needs no key, whatever columns are beside them.
+TEST_F(LogFilesTest, AWideHeaderIsRecognised) {
+  const auto train_as_it_is = [&](const std::string& head) {
+    std::string log = head + "\n";
+    for (int user = 1; user < 4; ++user) {
+      for (int item = 0; item < 3; ++item)
+        log += fmt::format("u{},i{},{},{},web\n", user, (user + item) % 4, item + 1, 978300000 - item);
+    }
+    write_file(slide_.path("log"), log);
+    return slide_.run({"train", "log", "--epochs", "1", "--force", "--out", "run"});
+  };
+  const Outcome done = train_as_it_is("user_id,item_id,rating,timestamp,channel");
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(
+      done.out.find("/log is read as interactions: users by user_id, items by item_id, weights by rating, "
+                    "times by timestamp; not read: channel\n"),
+      std::string::npos)
+      << done.out;
+  EXPECT_NE(done.out.find("training 1 epoch, "), std::string::npos) << done.out;
+  EXPECT_EQ(start()["samples"], 3);
+  const Outcome table = train_as_it_is("user_id,item_id,rating,timestamp,review_text");
+  EXPECT_EQ(table.code, 2) << table.out;
+  EXPECT_NE(table.err.find("set data.kind=interactions"), std::string::npos) << table.err;
+}
+
 // Ties of times are not broken by the place in the file.
 TEST_F(LogFilesTest, TheOrderOfLinesChangesNoModel) {
   std::vector<std::string> lines;

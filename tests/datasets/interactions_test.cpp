@@ -177,6 +177,11 @@ TEST(InteractionForms, NumbersAreGuessedWhereNothingElseCanBeMeant) {
   EXPECT_TRUE(looks_like_log("0,5\n1,2\n"));
   EXPECT_TRUE(looks_like_log("0 8362 1\n0 22406 1\n"));  // a header of 0 samples
   EXPECT_TRUE(looks_like_log("1 1193 5 978300760\n1 2 3.5 1\n"));
+  EXPECT_TRUE(looks_like_log("user_id,item_id,rating,timestamp,channel\na,b,1,2,c\n"));
+  EXPECT_TRUE(looks_like_log("channel\tuserId\tmovieId\nweb\ta\tb\n"));
+  EXPECT_FALSE(looks_like_log("user_id,item_id,rating,review_text\na,b,1,good\n"));  // a table
+  EXPECT_FALSE(looks_like_log("customer,product,price\na,b,1\n"));
+  EXPECT_FALSE(looks_like_log("session_id,item_id,price\na,b,1\n"));
   EXPECT_FALSE(looks_like_log("4 10 3\n0 5 7\n1 2 3\n"));  // XMC text with values of 1
   EXPECT_FALSE(looks_like_log("2 10 3\n0 5:1\n1 2:1\n"));
   EXPECT_FALSE(looks_like_log("1\t2\n3\t4\n"));  // labelled text
