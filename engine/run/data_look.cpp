@@ -9,11 +9,13 @@
 
 #include "datasets/formats/dense_data.h"
 #include "datasets/formats/detect.h"
+#include "datasets/formats/log_layout.h"
 #include "datasets/formats/text_pair.h"
 #include "datasets/rows/data_parts.h"
 #include "datasets/sidecar/sample_keys.h"
 #include "datasets/text/table.h"
 #include "engine/run/dense_column.h"
+#include "engine/run/interaction_data.h"
 
 namespace slide {
 
@@ -57,6 +59,8 @@ void look_at_form(const Config& config, const RunData& data, DataLook& look) {
     look.form = format ? shown(*format) : "";
   }
   if (format && is_table(*format)) look.columns = columns_shown(head);
+  if (config.data.kind == DataKind::kInteractions)
+    look.columns = columns_told(head, log_options(config.data));
 }
 
 std::string label_of(const RunData& data, std::uint32_t label) {

@@ -15,8 +15,9 @@ namespace slide {
 struct DataLook {
   static constexpr std::size_t kFrequent = 5;
 
-  std::string form;     // of the first file: "XMC text", "labels<TAB>text", ...
-  std::string columns;  // of a table, with commas between them; else empty
+  std::string form;  // of the first file: "XMC text", "labels<TAB>text", ...
+  // Of a table, with commas between them; of a log where some are not read, what they are; else empty.
+  std::string columns;
   std::size_t samples = 0;
   std::size_t unlabelled = 0;                                   // samples
   std::size_t labels = 0;                                       // that some sample has

@@ -73,6 +73,13 @@ TEST_F(LogFilesTest, AWideHeaderIsRecognised) {
       << done.out;
   EXPECT_NE(done.out.find("training 1 epoch, "), std::string::npos) << done.out;
   EXPECT_EQ(start()["samples"], 3);
+  const Outcome look = slide_.run({"inspect", "log", "--json"});
+  ASSERT_EQ(look.code, 0) << look.err;
+  EXPECT_NE(
+      look.out.find("\"users by user_id, items by item_id, weights by rating, times by timestamp; not read: "
+                    "channel\""),
+      std::string::npos)
+      << look.out;
   const Outcome table = train_as_it_is("user_id,item_id,rating,timestamp,review_text");
   EXPECT_EQ(table.code, 2) << table.out;
   EXPECT_NE(table.err.find("set data.kind=interactions"), std::string::npos) << table.err;
