@@ -59,7 +59,7 @@ constexpr Foreign kForeign[] = {
     {"SLIDEMDL"sv, 0,
      "a model of slide, no data; name the model first, then the data, and a model alone as a file, not by a "
      "pipe"},
-    {"SLIDERUN"sv, 0, "a checkpoint of slide, no data; go on with its run by --resume"},
+    {"SLIDERUN"sv, 0, "a checkpoint of slide, no data; go on with its run by `slide train --resume`"},
     {"ustar"sv, 257, "a tar archive; unpack it and name a file of it"},
     {"\x93NUMPY"sv, 0,
      "a dense NumPy array; store it by scipy.sparse.save_npz, features and labels in a file each"},

@@ -65,7 +65,7 @@ struct KnownUsers::Impl {
 };
 
 struct Model::Impl {
-  explicit Impl(slide::Model trained) : model(std::move(trained)) {}
+  explicit Impl(slide::Model trained) : model(std::move(trained)) { model.known_option = "known=..."; }
 
   mutable slide::Model model;  // constant except for its hash tables
   mutable std::once_flag tables;

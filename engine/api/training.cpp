@@ -134,7 +134,10 @@ Dataset with_label_weights(Dataset rows, const Data::Impl& data, const DataConfi
 
 void check_beginning(const slide::Config& config) {
   if (!config.train.init.empty())
-    fail_input("train.init is set: train() begins anew; load that model and use continue_training()");
+    fail_input(
+        "train.init is set, but training begins anew; leave it out, and continue a model by "
+        "continue_training(), in "
+        "Python by partial_fit()");
 }
 
 Model continue_training_on(const Model::Impl& impl, const Data& data, std::uint32_t epochs,

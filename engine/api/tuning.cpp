@@ -34,6 +34,7 @@ TuneResult tune_on(const slide::Config& stated, const Dataset& rows, const TuneO
   search.trials = options.trials;
   search.fixed = options.fixed;
   search.train_seconds = options.train_seconds;
+  search.train_seconds_option = "train_seconds";
   if (callbacks.step) search.go_on = [&] { return call(callbacks.step); };
   if (callbacks.note) search.note = [&](const std::string& line) { call(callbacks.note, line); };
   std::function<void(const slide::Trial&)> observe;

@@ -64,8 +64,9 @@ struct Model {
   std::vector<std::string> notes;  // warnings about its configuration, one sentence each
   // For interactions: predictions include the sample's own items.
   bool keep_known = false;
-  bool known_given = false;  // data.known is the user's choice, not the model's
-  std::string path = {};     // of the file
+  bool known_given = false;              // data.known is the user's choice, not the model's
+  const char* known_option = "--known";  // by which users choose it, for messages
+  std::string path = {};                 // of the file
 
   TrainedNetwork trained() const { return {network, neighbours ? &*neighbours : nullptr, shape}; }
   // Builds the hash tables of the layers that had them; no effect on later calls.

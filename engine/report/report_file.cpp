@@ -38,10 +38,10 @@ void check_report_file(const std::string& path, std::string_view option) {
   }
 }
 
-ReportSummary write_report(const std::vector<std::string>& runs, const std::string& path,
-                           int reload_seconds) {
-  check_report_file(path, "--out");
-  check_outputs(std::array{OutputFile{"--out", path}}, runs);
+ReportSummary write_report(const std::vector<std::string>& runs, const std::string& path, int reload_seconds,
+                           const char* option) {
+  check_report_file(path, option);
+  check_outputs(std::array{OutputFile{option, path}}, runs);
   std::vector<RunHistory> histories;
   for (const std::string& run : runs) histories.push_back(read_run(run));
   ReportSummary summary;

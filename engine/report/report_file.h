@@ -23,8 +23,9 @@ struct ReportSummary {
 // Writes the page that compares `runs` (folders of `slide train`, or their logs) to `path`, atomically.
 // Throws InputError for invalid runs and where `path` is a folder or a file that is not a report; Error where
 // it cannot be written. `reload_seconds`: how often the page loads itself again while it is open; 0 = never.
+// Messages name `path` by `option`.
 ReportSummary write_report(const std::vector<std::string>& runs, const std::string& path,
-                           int reload_seconds = 0);
+                           int reload_seconds = 0, const char* option = "--out");
 
 // Throws InputError where `path` is a folder or a file that is not a report: reports replace only reports.
 // `option` names the option to change in the message.

@@ -50,15 +50,14 @@ std::string users_log(const Model& model) {
   for (const std::string& part : parts_of(log)) {
     std::error_code error;
     if (fs::exists(part, error) && !fs::is_regular_file(part, error))
-      fail_input(
-          "{}: the model names {} as the log of its users, which is no regular file; name a log by --known",
-          model.path, part);
+      fail_input("{}: the model names {} as the log of its users, which is no regular file; name a log by {}",
+                 model.path, part, model.known_option);
   }
   if (!is_in_its_run(model)) {
     fail_input(
         "{}: the model names {} as the log of its users, which is read only for a model in the folder of "
-        "its run or in a registry; name it by --known",
-        model.path, log);
+        "its run or in a registry; name it by {}",
+        model.path, log, model.known_option);
   }
   return log;
 }

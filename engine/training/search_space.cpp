@@ -117,7 +117,7 @@ SearchSpace::SearchSpace(const Config& start, const std::vector<std::string>& fi
   std::set<std::string> kept;
   for (const std::string& text : fixed) kept.insert(plain_key(text, start.layers.size()));
   std::erase_if(keys_, [&](const SearchKey& k) { return kept.contains(k.key); });
-  if (keys_.empty()) fail_input("every key that the search may change is fixed by --set");
+  if (keys_.empty()) fail_input("every key that the search may change is given; leave one of them out");
 }
 
 std::vector<Move> SearchSpace::sweep() const {

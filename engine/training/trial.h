@@ -23,6 +23,7 @@ struct TuneOptions {
   // there is none, the search looks for one that trains sooner. Trials then depend on the machine's speed,
   // too.
   double train_seconds = std::numeric_limits<double>::infinity();
+  const char* train_seconds_option = "--train-seconds";  // for messages
   // What trials are scored on, trained on all the data; without, on parts of the data that are held out.
   std::optional<Dataset> validation = {};
   // Receives a line about how samples are held out, before the first trial. May be empty.

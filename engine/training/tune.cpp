@@ -325,9 +325,8 @@ class Search {
     if (base_.within) return;
     fail_input(
         "none of {} trials would train on all the data within {} s, the shortest in about {:.3g} s; give "
-        "more "
-        "--train-seconds, or a smaller layer.0.size",
-        trials_, options_.train_seconds, base_.full_seconds);
+        "more {}, or a smaller layer.0.size",
+        trials_, options_.train_seconds, base_.full_seconds, options_.train_seconds_option);
   }
 
   const TuneOptions& options_;

@@ -166,10 +166,10 @@ def test_messages_name_no_options_of_the_command_line(program, samples, few, tmp
     for message, call in (
         ("name it by known=...", lambda: slide.load(tmp_path / "away.slide").recommend(["ann"])),
         ("name a log by known=...", lambda: log.mkdir() or slide.load(run).predict(users=["ann"])),
-        ("a larger train_seconds, or", lambda: slide.tune(*samples, trials=1, train_seconds=1e-9, **few)),
-        ("give another path", lambda: slide.report(run, tmp_path / "m.slide")),
+        ("give more train_seconds, or", lambda: slide.tune(*samples, trials=1, train_seconds=1e-9, **few)),
+        ("name another file with `path`", lambda: slide.report(run, tmp_path / "m.slide")),
         ("by `slide train --resume`", lambda: slide.read(tmp_path / "checkpoint")),
-        ("continue a model by partial_fit", lambda: slide.Classifier(train__init=str(tmp_path / "m.slide")).fit(*samples)),
+        ("in Python by partial_fit()", lambda: slide.Classifier(train__init=str(tmp_path / "m.slide")).fit(*samples)),
         ("see help(slide.Classifier)", lambda: slide.Classifier(nothing=1)),
     ):
         with pytest.raises(slide.InputError, match=re.escape(message)) as told:

@@ -34,7 +34,6 @@ from ._inputs import (
     whole,
 )
 from ._keys import config_of, is_key, value_in
-from ._messages import messages_in_python
 from ._names import write_names
 from ._parameters import (
     BEST_F1,
@@ -331,7 +330,6 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         self.classes_ = targets.classes
         self._single = targets.single
 
-    @messages_in_python()
     def _train(
         self, config: _slide.Config, data: _slide.Data, held: Optional[_slide.Data], course: Course
     ) -> tuple:

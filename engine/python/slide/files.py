@@ -11,7 +11,6 @@ import numpy as np
 from . import _slide
 from ._inputs import apart, csr_of, data_of, numbered, told
 from ._keys import config_of
-from ._messages import messages_in_python
 from .model import Model, left_out_line
 
 _INT32 = np.iinfo(np.int32).max
@@ -54,11 +53,9 @@ def read(
         if keys:
             raise _slide.InputError(f"{next(iter(keys))}: the model says how its data are read; leave it out")
         if known is not None:
-            with messages_in_python():
-                data = model._known_users(known).held_out(os.fspath(path))
+            data = model._known_users(known).held_out(os.fspath(path))
         else:
-            with messages_in_python():
-                data = _slide.read_for(os.fspath(path), model._engine)
+            data = _slide.read_for(os.fspath(path), model._engine)
         told(data)
         if data.unknown_features and not data.is_text:
             warnings.warn(left_out_line(data.unknown_features), stacklevel=2)
@@ -66,8 +63,7 @@ def read(
         raise _slide.InputError("known: give a model of interactions, too")
     else:
         config = config_of(None, {"data__normalize": False, **keys})
-        with messages_in_python():
-            data = _slide.Data.read(os.fspath(path), config)
+        data = _slide.Data.read(os.fspath(path), config)
         told(data)
     offsets, ids, values = data.feature_rows()
     label_offsets, labels = data.label_rows()

@@ -35,7 +35,6 @@ from ._inputs import (
     whole,
 )
 from ._keys import value_in
-from ._messages import messages_in_python
 from ._names import read_names, write_names
 from ._shown import RATES, Explanation, Measures, Reason, table_of
 
@@ -244,7 +243,6 @@ class Model:
             for user, row, of_row in zip(users, labels, scores)
         }
 
-    @messages_in_python()
     def _known_users(self, known: "Optional[str | os.PathLike[str]]" = None) -> _slide.KnownUsers:
         path = "" if known is None else os.fspath(known)
         with self._lock:

@@ -29,7 +29,6 @@ from ._inputs import (
     whole,
 )
 from ._keys import config_of, overrides_of
-from ._messages import messages_in_python
 from ._shown import Measures, table_of
 
 if TYPE_CHECKING:
@@ -194,8 +193,7 @@ def tune(
     if Y is None:
         if not isinstance(X, (str, os.PathLike)):
             raise _slide.InputError("give X and Y, or the path of a training file")
-        with messages_in_python():
-            data = _slide.Data.read(os.fspath(X), start)
+        data = _slide.Data.read(os.fspath(X), start)
         told(data)
     else:
         x, columns = apart(X)
@@ -217,8 +215,7 @@ def tune(
     fixed = overrides_of({name: value for name, value in keys.items() if not isinstance(value, (list, tuple))})
     note = (lambda line: print(line, flush=True)) if verbose else None
     trials = whole(trials, "trials", 1)
-    with messages_in_python():
-        found = _slide.tune(start, data, seconds, trials, train_seconds, fixed, after, note)
+    found = _slide.tune(start, data, seconds, trials, train_seconds, fixed, after, note)
     if verbose and found["decision"]["leader"] != 1:
         print(_decision_of(found["decision"]), flush=True)
     changes = (change.split("=", 1) for change in found["best"]["changes"])
@@ -248,7 +245,6 @@ class Report(NamedTuple):
         return f'<iframe srcdoc="{escape(page)}" style="width:100%;height:700px;border:1px solid #ccc"></iframe>'
 
 
-@messages_in_python()
 def report(
     runs: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]", path: "str | os.PathLike[str]" = "report.html"
 ) -> Report:
