@@ -21,8 +21,6 @@
 #include "engine/base/foreign_text.h"
 #include "engine/base/parallel.h"
 #include "engine/model/model_input.h"
-#include "engine/run/dense_column.h"
-#include "engine/run/interaction_data.h"
 #include "engine/run/run_data.h"
 
 namespace slide::api {
@@ -202,9 +200,7 @@ Data Data::read(const std::string& path, const Config& config) {
     chosen.data.test.clear();
     chosen.data.test_newest = {};
     chosen.data.test_after.clear();
-    const bool suited = chosen.data.kind == DataKind::kInteractions;
-    if (!suited && is_interactions(chosen.data)) chosen = suited_to_interactions(chosen);
-    if (chosen.data.kind != DataKind::kInteractions) chosen.data.dense = dense_column(chosen.data);
+    chosen = settled_by_data(std::move(chosen), suited_to_interactions);
     RunData read = read_run_data(chosen, static_cast<int>(chosen.train.threads));
     return read_with(chosen.data, std::move(read.train), std::move(read.text), read.warnings());
   });

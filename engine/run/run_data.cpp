@@ -126,19 +126,22 @@ TableColumns without_training_columns(TableColumns& columns) {
 // so.
 template <class Parse>
 Config resolved_by_kind(const std::vector<std::string>& overrides, const Parse& parse) {
-  Config config = parse(overrides);
-  if (config.data.kind == DataKind::kInteractions) return resolved(config);
-  if (!is_interactions(config.data)) {
-    require_no_ridge(config);
-    config.data.dense = dense_column(config.data);
-    return resolved(config);
-  }
-  std::vector<std::string> told = {"data.kind=interactions"};
-  told.insert(told.end(), overrides.begin(), overrides.end());
-  return resolved(parse(told));
+  return resolved(settled_by_data(parse(overrides), [&](const Config&) {
+    std::vector<std::string> told = {"data.kind=interactions"};
+    told.insert(told.end(), overrides.begin(), overrides.end());
+    return parse(told);
+  }));
 }
 
 }  // namespace
+
+Config settled_by_data(Config config, const std::function<Config(const Config&)>& for_interactions) {
+  if (config.data.kind == DataKind::kInteractions) return config;
+  if (is_interactions(config.data)) return for_interactions(config);
+  require_no_ridge(config);
+  config.data.dense = dense_column(config.data);
+  return config;
+}
 
 Config resolve_config(const ConfigText& file, const std::vector<std::string>& overrides) {
   return resolved_by_kind(overrides,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,10 @@ Config resolve_over(const Config& base, const ConfigText& file, const std::vecto
 
 // Reads a configuration stored by a run, as parse_stored_config(), with absolute paths.
 Config resolve_stored_config(const std::string& path, std::vector<std::string>& notes);
+
+// Settles what only data.train reveals: whether it is an interaction log, to which `for_interactions` then
+// suits the configuration, else its column of dense features.
+Config settled_by_data(Config config, const std::function<Config(const Config&)>& for_interactions);
 
 // All input paths of a configuration, data and other files; some may be empty.
 std::vector<std::string> inputs_of(Config config);
