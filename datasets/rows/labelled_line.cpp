@@ -93,6 +93,17 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+std::vector<std::string> column_names(std::string_view list) {
+  std::vector<std::string> names;
+  while (true) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    const std::string_view name = trimmed(list.substr(0, comma));
+    if (!name.empty()) names.emplace_back(name);
+    if (comma == list.size()) return names;
+    list.remove_prefix(comma + 1);
+  }
+}
+
 void split_labelled(std::string_view line, TextForm form, Labels labels, LabelledLine& result,
                     std::string_view separator) {
   result.labels.clear();

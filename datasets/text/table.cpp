@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
 #include "datasets/rows/json_record.h"
@@ -12,14 +11,13 @@
 #include "datasets/rows/row_parser.h"
 #include "datasets/rows/sample_weights.h"
 #include "datasets/text/csv_record.h"
+#include "datasets/text/vector_columns.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
 
 namespace slide {
 
 namespace {
-
-constexpr std::size_t kDenseLines = 20;  // with lists, for their length
 
 std::string_view behind_blank_lines(std::string_view text) {
   text = without_byte_order_mark(text);
@@ -112,17 +110,6 @@ std::string_view key_in(std::string_view text, const std::string& column, const 
 
 }  // namespace
 
-std::vector<std::string> column_names(std::string_view list) {
-  std::vector<std::string> names;
-  while (true) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    const std::string_view name = trimmed(list.substr(0, comma));
-    if (!name.empty()) names.emplace_back(name);
-    if (comma == list.size()) return names;
-    list.remove_prefix(comma + 1);
-  }
-}
-
 std::optional<DataFormat> detect_table(std::string_view head, const TableColumns& columns) {
   if (columns.text.empty()) return {};
   const std::vector<std::string> wanted = column_names(columns.text);
@@ -191,30 +178,11 @@ Table::Table(std::string_view text, const std::string& origin, DataFormat format
   read_head(text, origin);
   if (columns_.dense.empty())
     dense_columns_ = 0;
-  else if (!dense_known_ || delimiter_ != '\0')
-    find_dense_columns(text.substr(head_bytes_), origin);
-}
-
-void Table::find_dense_columns(std::string_view text, const std::string& origin) {
-  if (delimiter_ != '\0')
+  else if (delimiter_ != '\0')
     fail_input("{}: '{}', which data.dense names, is a column of JSON lines; write the samples as these",
                origin, columns_.dense);
-  const std::vector<std::string> no_texts;
-  std::map<std::size_t, std::size_t> lines;  // with a list of such a length
-  JsonRecord object;
-  for (std::size_t seen = 0; !text.empty() && seen < kDenseLines;) {
-    const std::string_view line = take_line(text);
-    try {
-      if (is_blank_line(line)) continue;
-      parse_json_record(line, {no_texts, {}, {}, {}, {}, columns_.dense}, object);
-      if (object.dense.empty()) continue;
-    } catch (const RowFault&) {  // readers tell it
-      continue;
-    }
-    ++seen;
-    const std::size_t length = object.dense.size();
-    if (++lines[length] > lines[dense_columns_]) dense_columns_ = length;
-  }
+  else if (!dense_known_)
+    dense_columns_ = vector_length(text.substr(head_bytes_), columns_.dense);
 }
 
 void Table::read_head(std::string_view text, const std::string& origin) {

@@ -17,9 +17,6 @@
 
 namespace slide {
 
-// The column names in a list as that of data.text.
-std::vector<std::string> column_names(std::string_view list);
-
 // Format of a table that begins with `head` and has the text columns; nullopt where there is none.
 std::optional<DataFormat> detect_table(std::string_view head, const TableColumns& columns);
 
@@ -65,7 +62,6 @@ class Table {
   void read_head(std::string_view text, const std::string& origin);
   void split_fields(std::string_view record, LabelledLine& result) const;
   void split_object(std::string_view record, LabelledLine& result) const;
-  void find_dense_columns(std::string_view text, const std::string& origin);
   void check_dense(const JsonRecord& object, std::string_view record) const;
 
   TableColumns columns_;

@@ -11,13 +11,13 @@
 #include "datasets/rows/json_record.h"
 #include "datasets/rows/labelled_line.h"
 #include "datasets/rows/line_chunks.h"
-#include "datasets/text/table.h"
 
 namespace slide {
 
 namespace {
 
 constexpr std::size_t kVectorLines = 200;
+constexpr std::size_t kLengthLines = 20;  // with lists, for their length
 
 // Lists of numbers of one column, by their length.
 struct Lists {
@@ -34,23 +34,31 @@ bool has_role(const std::string& name, const TableColumns& columns, const std::v
          name == columns.group || name == columns.time;
 }
 
+// Calls visit(vectors) with the lists of numbers of each line that is whole JSON, while that returns true.
+template <class Visit>
+void for_each_line(std::string_view text, const Visit& visit) {
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    if (is_blank_line(line) || !json_form_fault(line).empty()) continue;  // of the last one, the end may lack
+    if (!visit(json_vectors(line))) return;
+  }
+}
+
 }  // namespace
 
 VectorColumns find_vector_columns(std::string_view head, const TableColumns& columns) {
   const std::vector<std::string> texts = column_names(columns.text);
   std::map<std::string, Lists> lists;
   std::size_t lines = 0;
-  for (std::string_view rest = without_byte_order_mark(head); !rest.empty() && lines < kVectorLines;) {
-    const std::string_view line = take_line(rest);
-    if (is_blank_line(line) || !json_form_fault(line).empty()) continue;  // of the last one, the end may lack
-    ++lines;
-    for (const JsonVector& vector : json_vectors(line)) {
+  for_each_line(without_byte_order_mark(head), [&](const std::vector<JsonVector>& vectors) {
+    for (const JsonVector& vector : vectors) {
       if (has_role(vector.name, columns, texts)) continue;
       Lists& of = lists[vector.name];
       ++of.lines[vector.length];
       of.whole = of.whole && vector.whole;
     }
-  }
+    return ++lines < kVectorLines;
+  });
   VectorColumns result;
   std::vector<std::string> equal;
   for (const auto& [name, of] : lists) {
@@ -74,6 +82,20 @@ VectorColumns find_vector_columns(std::string_view head, const TableColumns& col
         fmt::join(equal, "' and '"));
   }
   return result;
+}
+
+std::size_t vector_length(std::string_view text, const std::string& column) {
+  Lists lists;
+  std::size_t seen = 0;
+  for_each_line(text, [&](const std::vector<JsonVector>& vectors) {
+    for (const JsonVector& vector : vectors) {
+      if (vector.name != column || vector.length == 0) continue;
+      ++lists.lines[vector.length];
+      ++seen;
+    }
+    return seen < kLengthLines;
+  });
+  return seen == 0 ? 0 : lists.usual().first;
 }
 
 }  // namespace slide
