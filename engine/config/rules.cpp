@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "datasets/rows/labelled_line.h"
 #include "engine/config/fields.h"
 
 namespace slide::config {
@@ -109,11 +113,13 @@ MaybeViolation check_columns(const DataConfig& data) {
     if (data.text.empty())
       return violation("data.dense", "= {} needs JSON lines, whose columns data.text and data.labels name",
                        data.dense);
-    if (data.dense == data.labels || data.dense == data.weight || data.dense == data.text)
+    const std::vector<std::string> texts = column_names(data.text);
+    const bool is_text = std::ranges::find(texts, data.dense) != texts.end();
+    if (is_text || data.dense == data.labels || data.dense == data.weight)
       return violation("data.dense", "= {} names a column that is also that of {}; name another one",
                        data.dense,
                        data.dense == data.labels ? "data.labels"
-                       : data.dense == data.text ? "data.text"
+                       : is_text                 ? "data.text"
                                                  : "data.weight");
   }
   if (data.label_separator.empty())

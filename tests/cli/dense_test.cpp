@@ -290,6 +290,10 @@ TEST_F(DenseLinesTest, AreNamedWhereTheyAreNotClear) {
       << unclear.err;
   expect_refused(train_lines("X.trn.npy+trn.jsonl", "a", {"--set", "data.dense=vector"}), "leave one out");
   expect_refused(train_lines("trn.jsonl", "a", {"--set", "data.dense=labels"}), "also that of data.labels");
+  for (const std::string texts : {"vector", "text,vector"})
+    expect_refused(train_on("small.toml", "trn.jsonl", "a",
+                            {"--set", "data.labels=labels", "data.text=" + texts, "data.dense=vector"}),
+                   "also that of data.text");
   expect_refused(train_on("small.toml", "S.trn.txt", "a", {"--set", "data.dense=x"}),
                  "'data.dense' = x needs");
 }
