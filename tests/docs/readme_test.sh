@@ -60,15 +60,26 @@ run_blocks() {  # file
 
 # --- Links
 
-# Prints LINE, TEXT and TARGET of each link outside the code blocks, with a separator that no page holds.
-links() {  # file
+# Prints PAGE, LINE, TEXT and TARGET of each link outside the code blocks, with a separator that no page holds.
+links() {  # file...
   awk '
+    FNR == 1 { inside = 0 }
     /^```/ { inside = !inside }
     inside { next }
     { while (match($0, /\]\([^() ]+\)/)) {
         text = substr($0, 1, RSTART - 1); sub(/.*\[/, "", text)
-        print NR "\037" text "\037" substr($0, RSTART + 2, RLENGTH - 3)
-        $0 = substr($0, RSTART + RLENGTH) } }' "$1"
+        target = substr($0, RSTART + 2, RLENGTH - 3)
+        if (target !~ /^http.*:/) print FILENAME "\037" FNR "\037" text "\037" target
+        $0 = substr($0, RSTART + RLENGTH) } }' "$@"
+}
+
+# The same with the file that each leads to, from the root, in front.
+resolved_links() {  # file...
+  links "$@" > "$work/links"
+  awk -F '\037' '
+    { folder = $1; if (!sub(/\/[^\/]*$/, "", folder)) folder = "."
+      sub(/#.*/, "", $4); print $4 == "" ? $1 : folder "/" $4 }' "$work/links" |
+    xargs -d '\n' realpath -m --relative-to=. | paste -d $'\037' - "$work/links"
 }
 
 # Prints the name by which each heading can be linked.
@@ -85,22 +96,22 @@ name_in_code() {  # text
   [[ $1 =~ ^\`(([A-Za-z_][A-Za-z0-9_]*::)*~?[A-Za-z_][A-Za-z0-9_]*)(\(\))?\`$ ]] && echo "${BASH_REMATCH[1]}"
 }
 
-check_links() {  # file
-  local line text target path section name
-  while IFS=$'\037' read -r line text target; do
-    [[ $target != http*:* ]] || continue
-    section=${target#*#} path=${target%%#*}
-    [[ $target == *'#'* ]] || section=
-    path=${path:+$(realpath -m --relative-to=. "$(dirname "$1")/$path")}
-    path=${path:-$1}
+declare -A sections_of linked=([README.md]=1)
+check_links() {
+  local path page line text target name
+  while IFS=$'\037' read -r path page line text target; do
+    linked[$path]=1
     if ! one_of "$path" "${awaited[@]}" && [ ! -e "$path" ]; then
-      fault "$1:$line: the link $target leads nowhere"
-    elif [ -n "$section" ] && [ -e "$path" ]; then
-      sections "$path" | grep -xF -- "$section" > /dev/null || fault "$1:$line: $path has no section #$section"
+      fault "$page:$line: the link $target leads nowhere"
+    elif [[ $target == *'#'* && -e $path ]]; then
+      [ -n "${sections_of[$path]:-}" ] || sections_of[$path]=$'\n'$(sections "$path")$'\n'
+      [[ ${sections_of[$path]} == *$'\n'"${target#*#}"$'\n'* ]] || fault "$page:$line: $path has no section #${target#*#}"
     elif [[ $path == *.h || $path == *.cpp ]] && name=$(name_in_code "$text"); then
-      awk -v name="$name" -f tests/docs/defines.awk "$path" || fault "$1:$line: $path does not define $name"
+      awk -v name="$name" -f tests/docs/defines.awk "$path" || fault "$page:$line: $path does not define $name"
     fi
-  done < <(links "$1")
+  done < <(resolved_links "${pages[@]}")
+  # A page that no other links to is found by nobody.
+  for page in "${pages[@]}"; do [ -n "${linked[$page]:-}" ] || fault "$page: no other page links to it"; done
 }
 
 # Where a page goes through numbered stops, `**1. From ...`, each of the ten links to a function of the code.
@@ -112,7 +123,7 @@ check_stops() {  # file
     if [[ $target == *.h || $target == *.cpp ]] && name=$(name_in_code "$text") && [[ ${name##*::} == [a-z_]* ]]; then
       found[$stop]=1
     fi
-  done < <({ links "$1"
+  done < <({ links "$1" | cut -d $'\037' -f 2-
              awk '/^#/ { print NR "\037" 0 "\037" }
                   match($0, /^\*\*[0-9]+\./) { print NR "\037" substr($0, 3, RLENGTH - 3) "\037" }' "$1"
            } | sort -t $'\037' -s -k1,1n -k3,3)
@@ -120,19 +131,6 @@ check_stops() {  # file
     [ -n "${found[$stop]:-}" ] ||
       fault "$1: stop $stop has no link to a function, as [\`Class::function\`](path/file.cpp)"
   done
-}
-
-# A page that no other links to is found by nobody.
-check_found() {
-  local page target
-  local -A linked=([README.md]=1)
-  for page in "${pages[@]}"; do
-    while IFS=$'\037' read -r _ _ target; do
-      target=$(dirname "$page")/${target%%#*}
-      [[ $target != *.md ]] || linked[$(realpath -m --relative-to=. "$target")]=1
-    done < <(links "$page")
-  done
-  for page in "${pages[@]}"; do [ -n "${linked[$page]:-}" ] || fault "$page: no other page links to it"; done
 }
 
 # --- Names
@@ -260,13 +258,12 @@ check_commands() {
 }
 
 list_names
+check_links
 for page in "${pages[@]}"; do
-  check_links "$page"
   check_mentions "$page"
   run_blocks "$page"
 done
 for page in "${stops_pages[@]}"; do check_stops "$page"; done
-check_found
 check_explained engine/run/METRICS.md README.md "key" '"[a-z_0-9]+":' build/demo/run/metrics.jsonl
 check_explained engine/run/README.md README.md "key" '"[a-z_0-9]+":' build/demo/run/environment.json
 check_explained engine/serve/README.md engine/serve/README.md metric '^# TYPE [a-z_]+' build/demo/serve-metrics.txt
