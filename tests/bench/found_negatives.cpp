@@ -12,9 +12,8 @@
 // no features and weighs 0: so it is active and stands for itself. That sample is there without a source,
 // too. FOLDER/metrics.jsonl gets what `slide train` writes after an epoch, but train_seconds leave out the
 // search, which is find_seconds.
+#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -219,58 +218,11 @@ class Run {
   Metrics::Propensities propensities_;
 };
 
-double number(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) fail_input("'{}' is no number", text);
-  return value;
-}
-
-Options read_options(std::span<char*> arguments) {
-  Options options;
-  std::vector<std::string> plain;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string name = arguments[i];
-    if (!name.starts_with("--")) {
-      plain.push_back(name);
-      continue;
-    }
-    if (++i == arguments.size()) fail_input("{} needs a value", name);
-    const std::string value = arguments[i];
-    const auto count = [&] { return static_cast<std::size_t>(number(value)); };
-    if (name == "--found")
-      options.wanted.source = value;
-    else if (name == "--count")
-      options.wanted.count = count();
-    else if (name == "--block")
-      options.wanted.block = std::max<std::size_t>(1, count());
-    else if (name == "--from")
-      options.from = number(value);
-    else if (name == "--until")
-      options.until = number(value);
-    else if (name == "--rows")
-      options.rows = count();
-    else if (name == "--test-rows")
-      options.test_rows = count();
-    else
-      fail_input("unknown option {}", name);
-  }
-  if (plain.size() < 2) fail_input("usage: found_negatives CONFIG FOLDER [OPTION VALUE ...] [KEY=VALUE ...]");
-  constexpr std::array known = {"none", "exact", "search", "exact-labels", "table-labels"};
-  if (std::ranges::find(known, options.wanted.source) == known.end())
-    fail_input("unknown source {}", options.wanted.source);
-  options.config = plain[0];
-  options.folder = plain[1];
-  options.settings.assign(plain.begin() + 2, plain.end());
-  return options;
-}
-
 Dataset first_rows(const Dataset& data, std::size_t rows) {
   return rows == 0 ? data : data.slice(0, std::min(rows, data.size()));
 }
 
-int run(std::span<char*> arguments) {
-  Options options = read_options(arguments);
+void run(Options options) {
   options.settings.push_back("train.block_size=" + std::to_string(found::lanes_of(options.wanted.block + 1)));
   const Config config = resolve_config(read_config_text(options.config), options.settings);
   const RunData data = read_run_data(config, 1);
@@ -278,14 +230,29 @@ int run(std::span<char*> arguments) {
   const Dataset train = first_rows(data.train, options.rows),
                 test = first_rows(*data.test, options.test_rows);
   Run(options, config, train, test).train();
-  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  CLI::App app("Trains a network with negatives of a source that costs nothing");
+  Options options;
+  found::Wanted& wanted = options.wanted;
+  app.add_option("CONFIG", options.config, "Configuration")->required();
+  app.add_option("FOLDER", options.folder, "Where metrics.jsonl goes")->required();
+  app.add_option("SETTINGS", options.settings, "KEY=VALUE of the configuration");
+  app.add_option("--found", wanted.source, "Source of negatives")
+      ->check(CLI::IsMember({"none", "exact", "search", "exact-labels", "table-labels"}));
+  app.add_option("--count", wanted.count, "Negatives of a block");
+  app.add_option("--block", wanted.block, "Samples of a block")->check(CLI::PositiveNumber);
+  app.add_option("--from", options.from, "Share of the run from which there are some");
+  app.add_option("--until", options.until, "Share of the run until which there are some");
+  app.add_option("--rows", options.rows, "First training samples; 0: all");
+  app.add_option("--test-rows", options.test_rows, "First test samples; 0: all");
+  CLI11_PARSE(app, argc, argv);
   try {
-    return run(std::span(argv, static_cast<std::size_t>(argc)).subspan(1));
+    run(options);
+    return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "found_negatives: %s\n", error.what());
     return 1;

@@ -8,14 +8,15 @@
 // validation samples. Weights are of single precision, whatever train.weights says. FOLDER/metrics.jsonl gets
 // what `slide train` writes after an epoch; train_seconds are processor time and leave out the search of
 // units, which is find_seconds.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -270,57 +271,7 @@ class Run {
   double active_ = 0, loss_ = 0, seconds_ = 0, find_seconds_ = 0;
 };
 
-double number(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) fail_input("'{}' is no number", text);
-  return value;
-}
-
-// The place of `name` among the known ones.
-template <std::size_t N>
-std::size_t place_of(const std::string& name, const std::array<const char*, N>& known) {
-  const auto at = std::ranges::find(known, name);
-  if (at == known.end()) fail_input("unknown value {}", name);
-  return static_cast<std::size_t>(at - known.begin());
-}
-
-void set_option(const std::string& name, const std::string& value, Options& options) {
-  if (name == "--active")
-    options.active = static_cast<std::size_t>(number(value));
-  else if (name == "--group")
-    options.group = static_cast<std::size_t>(number(value));
-  else if (name == "--start")
-    options.start = static_cast<top_units::Start>(place_of<2>(value, {"random", "samples"}));
-  else if (name == "--adagrad")
-    options.adagrad = static_cast<top_units::Adagrad>(place_of<2>(value, {"row", "element"}));
-  else if (name == "--balance")
-    options.balance = number(value);
-  else
-    fail_input("unknown option {}", name);
-}
-
-Options read_options(std::span<char*> arguments) {
-  Options options;
-  std::vector<std::string> plain;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string name = arguments[i];
-    if (!name.starts_with("--")) {
-      plain.push_back(name);
-      continue;
-    }
-    if (++i == arguments.size()) fail_input("{} needs a value", name);
-    set_option(name, arguments[i], options);
-  }
-  if (plain.size() < 2) fail_input("usage: hidden_probe CONFIG FOLDER [OPTION VALUE ...] [KEY=VALUE ...]");
-  options.config = plain[0];
-  options.folder = plain[1];
-  options.settings.assign(plain.begin() + 2, plain.end());
-  return options;
-}
-
-int run(std::span<char*> arguments) {
-  const Options options = read_options(arguments);
+void run(const Options& options) {
   const Config config = resolve_config(read_config_text(options.config), options.settings);
   if (config.loss.kind != LossKind::kSoftmax || config.layers.size() != 2 || config.layers.back().wide)
     fail_input("{}: needs loss.kind = softmax, two layers and layer.-1.wide = false", options.config);
@@ -328,14 +279,31 @@ int run(std::span<char*> arguments) {
   const std::optional<Dataset> held = take_validation(config, data);
   if (!held && !data.test) fail_input("data.test is not set");
   Run(options, config, data.train, held ? *held : *data.test).train();
-  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  using Starts = std::map<std::string, top_units::Start>;
+  using Adagrads = std::map<std::string, top_units::Adagrad>;
+  CLI::App app("Trains a network whose samples use their largest hidden units alone");
+  Options options;
+  app.add_option("CONFIG", options.config, "Configuration")->required();
+  app.add_option("FOLDER", options.folder, "Where metrics.jsonl goes")->required();
+  app.add_option("SETTINGS", options.settings, "KEY=VALUE of the configuration");
+  app.add_option("--active", options.active, "Units that a sample uses; 0: all");
+  app.add_option("--group", options.group, "Neighbouring units that are chosen together");
+  app.add_option("--start", options.start, "Initial weights: random or samples")
+      ->transform(CLI::CheckedTransformer(
+          Starts{{"random", top_units::Start::kRandom}, {"samples", top_units::Start::kSamples}}));
+  app.add_option("--adagrad", options.adagrad, "Squared gradients by row or by element")
+      ->transform(CLI::CheckedTransformer(
+          Adagrads{{"row", top_units::Adagrad::kRow}, {"element", top_units::Adagrad::kElement}}));
+  app.add_option("--balance", options.balance, "How much units that few samples use are preferred");
+  CLI11_PARSE(app, argc, argv);
   try {
-    return run(std::span(argv, static_cast<std::size_t>(argc)).subspan(1));
+    run(options);
+    return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "hidden_probe: %s\n", error.what());
     return 1;
