@@ -11,12 +11,12 @@
 #include "datasets/reader.h"
 #include "tests/api/samples.h"
 #include "tests/cli/program.h"
+#include "tests/expect.h"
 
 namespace slide::api {
 namespace {
 
 using test::Program;
-using test::read_file;
 using test::Samples;
 
 constexpr const char* kConfig = R"(
@@ -112,7 +112,7 @@ TEST(Api, TrainsTheModelOfTheCommandLine) {
 
 TEST(Api, AConfigurationOfNothingHasTheDefaultLayers) {
   const std::string text = Config().to_toml();
-  EXPECT_NE(text.find("kind = \"sampled\""), std::string::npos) << text;
+  EXPECT_TRUE(contains(text, "kind = \"sampled\""));
   EXPECT_EQ(Config::from_toml(text).to_toml(), text);
 }
 

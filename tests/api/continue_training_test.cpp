@@ -13,7 +13,6 @@ namespace slide::api {
 namespace {
 
 using test::Program;
-using test::read_file;
 using test::Samples;
 using test::tiny_samples;
 

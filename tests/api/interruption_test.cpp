@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/api/samples.h"
+#include "tests/expect.h"
 
 namespace slide::api {
 namespace {
@@ -26,16 +27,6 @@ Samples many(std::uint32_t rows) {
 
 Config quick(std::uint32_t epochs) {
   return Config({"train.epochs=" + std::to_string(epochs), "train.threads=2", "layer.0.size=8"});
-}
-
-template <class F>
-std::string refusal_of(const F& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(ApiInterruption, EndsPredictionsAndMetrics) {
@@ -86,12 +77,12 @@ TEST(ApiArguments, RanksBeyondAllLabelsAreRefused) {
   PredictOptions options;
   for (const std::size_t k : {std::size_t{10'001}, std::size_t{1'000'000'000}, ~std::size_t{0}}) {
     options.k = k;
-    EXPECT_EQ(refusal_of([&] { Predictor(model, options); }),
+    EXPECT_EQ(input_error([&] { Predictor(model, options); }),
               "k = " + std::to_string(k) + ", but there are 20 labels; give 10000 or less");
   }
   options.k = 10'000;
   EXPECT_EQ(Predictor(model, options).predict(many(3).data()).labels.size(), 30'000U);
-  EXPECT_EQ(refusal_of([&] {
+  EXPECT_EQ(input_error([&] {
               evaluate(model, samples.data(), {1, 1'000'000'000});
             }),
             "ranks: k = 1000000000, but there are 20 labels; give 10000 or less");
@@ -102,13 +93,13 @@ TEST(ApiArguments, NamesWithANulAreRefused) {
   const Model model = train(quick(1), samples.data());
   const std::string name("a\0b.txt", 7);
   const std::string refusal = "a b.txt: this name holds a NUL character, and no file has such a name";
-  EXPECT_EQ(refusal_of([&] { Model::load(name); }), refusal);
-  EXPECT_EQ(refusal_of([&] { model.save(name); }), refusal);
-  EXPECT_EQ(refusal_of([&] { Data::read(name, quick(1)); }), refusal);
-  EXPECT_EQ(refusal_of([&] { Data::read(name, model); }), refusal);
-  EXPECT_EQ(refusal_of([&] { samples.data().write(name); }), refusal);
-  EXPECT_EQ(refusal_of([&] { Config::load(name); }), refusal);
-  EXPECT_EQ(refusal_of([&] { write_report({name}, "r.html"); }), refusal);
+  EXPECT_EQ(input_error([&] { Model::load(name); }), refusal);
+  EXPECT_EQ(input_error([&] { model.save(name); }), refusal);
+  EXPECT_EQ(input_error([&] { Data::read(name, quick(1)); }), refusal);
+  EXPECT_EQ(input_error([&] { Data::read(name, model); }), refusal);
+  EXPECT_EQ(input_error([&] { samples.data().write(name); }), refusal);
+  EXPECT_EQ(input_error([&] { Config::load(name); }), refusal);
+  EXPECT_EQ(input_error([&] { write_report({name}, "r.html"); }), refusal);
 }
 
 }  // namespace

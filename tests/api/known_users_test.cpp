@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 #include <slide/slide.h>
 
-#include <cstdio>
-
 #include "tests/api/samples.h"
 #include "tests/cli/program.h"
 #include "tests/datasets/test_files.h"
@@ -12,7 +10,6 @@ namespace slide::api {
 namespace {
 
 using test::Program;
-using test::refusal;
 
 class ApiUsers : public ::testing::Test {
  protected:
@@ -42,9 +39,9 @@ TEST_F(ApiUsers, HaveSamplesByName) {
   ASSERT_EQ(samples.samples(), 3U);
   EXPECT_EQ(samples.user_name(0), "bob");
   EXPECT_EQ(samples.user_name(1), "dora");
-  EXPECT_NE(refusal([&] { samples.user_name(3); }).find("there is no sample 3"), std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { samples.user_name(3); }), "there is no sample 3"));
   ASSERT_EQ(samples.warnings().size(), 1U);
-  EXPECT_NE(samples.warnings().front().find("1 of 3 users have no item"), std::string::npos);
+  EXPECT_TRUE(contains(samples.warnings().front(), "1 of 3 users have no item"));
   PredictOptions options;
   options.k = 4;
   const Predictions best = Predictor(items, options).predict(samples);
@@ -73,17 +70,17 @@ TEST_F(ApiUsers, AreMeasuredAsByTest) {
   }
   // All labels would be features, too.
   const Data alone = Data::read(test, items);
-  EXPECT_NE(refusal([&] { evaluate(items, alone); }).find("KnownUsers::held_out()"), std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { evaluate(items, alone); }), "KnownUsers::held_out()"));
 }
 
 TEST_F(ApiUsers, NeedAModelOfInteractionsAndALog) {
   const Model items = model();
-  EXPECT_NE(refusal([&] { KnownUsers::read(items, "none.csv"); }).find("none.csv: there is no such file"),
-            std::string::npos);
+  EXPECT_TRUE(
+      contains(input_error([&] { KnownUsers::read(items, "none.csv"); }), "none.csv: there is no such file"));
   const Model other = train(Config({"train.epochs=1"}), test::tiny_samples().data());
-  EXPECT_NE(refusal([&] { KnownUsers::read(other); }).find("not trained on interactions"), std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { KnownUsers::read(other); }), "not trained on interactions"));
   const Data none = test::tiny_samples().data();
-  EXPECT_NE(refusal([&] { none.user_name(0); }).find("have no users"), std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { none.user_name(0); }), "have no users"));
 }
 
 TEST(ApiKeep, SaveReplacesAModelOnlyByForce) {
@@ -92,12 +89,11 @@ TEST(ApiKeep, SaveReplacesAModelOnlyByForce) {
   const Model first = train(Config({"train.epochs=1"}), data),
               second = train(Config({"train.epochs=2"}), data);
   first.save(files.path("m"));
-  const std::string before = test::read_file(files.path("m"));
-  EXPECT_NE(refusal([&] { second.save(files.path("m")); }).find("a model lies there; give force"),
-            std::string::npos);
-  EXPECT_EQ(test::read_file(files.path("m")), before);
+  const std::string before = read_file(files.path("m"));
+  EXPECT_TRUE(contains(input_error([&] { second.save(files.path("m")); }), "a model lies there; give force"));
+  EXPECT_EQ(read_file(files.path("m")), before);
   second.save(files.path("m"), true);
-  EXPECT_NE(test::read_file(files.path("m")), before);
+  EXPECT_NE(read_file(files.path("m")), before);
   test::write_file(files.path("text"), "no model");
   first.save(files.path("text"));
 }

@@ -54,15 +54,4 @@ inline Samples tiny_samples(std::uint32_t count = 200) {
   return samples;
 }
 
-// The message of the InputError that body() throws; empty where it throws none.
-template <class F>
-std::string refusal(F&& body) {
-  try {
-    body();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
-
 }  // namespace slide::test

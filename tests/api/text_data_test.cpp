@@ -9,9 +9,6 @@
 namespace slide::api {
 namespace {
 
-using test::read_file;
-using test::refusal;
-
 // Texts with labels 0 to 3: label 2 is the most frequent, label 0 never occurs.
 struct Texts {
   std::vector<std::string> texts;
@@ -51,11 +48,11 @@ Config text_config(const std::string& train = "") {
 }
 
 TEST(ApiText, WarningsOfFilesAreHandedOut) {
-  const testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string path = folder.write("t.tsv", "a;b\tred ball\nb\tblue ball\n");
   const std::vector<std::string> warnings = Data::read(path, text_config()).warnings();
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_NE(warnings.front().find("t.tsv:1: "), std::string::npos) << warnings.front();
+  EXPECT_TRUE(contains(warnings.front(), "t.tsv:1: "));
   std::vector<std::string> heard;
   Callbacks callbacks;
   callbacks.warning = [&](const std::string& warning) { heard.push_back(warning); };
@@ -65,7 +62,7 @@ TEST(ApiText, WarningsOfFilesAreHandedOut) {
 }
 
 TEST(ApiText, GivesTheModelOfTheFile) {
-  const testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const Texts texts(600);  // more than one chunk
   const std::string path = folder.write("train.txt", texts.file());
   const Config config = text_config(path);
@@ -112,7 +109,7 @@ TEST(ApiText, WhatIsWrongIsRefused) {
   const std::vector<std::int64_t> offsets = {0, 1, 2}, one_row = {0, 2};
   const std::vector<std::int32_t> labels = {0, 1};
   const auto learn = [&](const CsrMatrix& matrix, const std::vector<std::string_view>& names) {
-    return refusal([&] { Data::learn_texts(texts, matrix, names, config); });
+    return input_error([&] { Data::learn_texts(texts, matrix, names, config); });
   };
   EXPECT_EQ(learn({offsets, labels, nullptr, 2}, {"a", "b"}), "");
   EXPECT_EQ(learn({one_row, labels, nullptr, 2}, {"a", "b"}),
@@ -125,7 +122,7 @@ TEST(ApiText, WhatIsWrongIsRefused) {
             "labels: the name 'a b' of label 0 is empty or has a line break, TAB or other control character; "
             "give another");
   const Config rare({"text.min_count=9"});
-  EXPECT_EQ(refusal([&] {
+  EXPECT_EQ(input_error([&] {
               Data::learn_texts(texts, {offsets, labels, nullptr, 2}, {"a", "b"}, rare);
             }),
             "texts: no word occurs in 9 samples or more; lower text.min_count or check the data");
@@ -157,13 +154,13 @@ TEST(ApiText, MoreTextsBringLabelsAndWords) {
   EXPECT_EQ(found.labels[1], 1U);
   const Texts others(90);
   const Model other = train(text_config(), others.learnt(text_config(), true));
-  EXPECT_EQ(refusal([&] { continue_training(other, more); }),
+  EXPECT_EQ(input_error([&] { continue_training(other, more); }),
             "the data are text with words of its own; read it with the model to continue");
   std::swap(names[0], names[1]);
-  EXPECT_NE(refusal([&] {
-              Data::learn_more_texts(texts, {offsets, labels, nullptr, 5}, names, model);
-            }).find("the first 4 names must be those of the model"),
-            std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] {
+                         Data::learn_more_texts(texts, {offsets, labels, nullptr, 5}, names, model);
+                       }),
+                       "the first 4 names must be those of the model"));
 }
 
 TEST(ApiText, TextsAreReadWithWhatOtherTextsTaught) {
@@ -173,7 +170,7 @@ TEST(ApiText, TextsAreReadWithWhatOtherTextsTaught) {
   const Data by_data = Data::from_texts(few.views(), learnt, few.matrix());
   const Data by_model = Data::from_texts(few.views(), model, few.matrix());
   EXPECT_EQ(evaluate(model, by_data, {1, 3}), evaluate(model, by_model, {1, 3}));
-  EXPECT_EQ(refusal([&] { Data::from_texts(few.views(), test::tiny_samples().data()); }),
+  EXPECT_EQ(input_error([&] { Data::from_texts(few.views(), test::tiny_samples().data()); }),
             "the training data are features, not text; use from_csr()");
 }
 

@@ -10,8 +10,6 @@
 namespace slide::api {
 namespace {
 
-using test::refusal;
-
 TEST(ApiMeasures, AreThoseOfAModel) {
   const test::Samples samples = test::tiny_samples();
   const Config config({"train.epochs=1", "layer.0.size=8", "layer.1.uniform=4"});
@@ -75,15 +73,15 @@ TEST(ApiMeasures, WhatIsWrongIsRefused) {
   const std::vector<std::int32_t> ids = {0, 1}, id = {0};
   const std::vector<float> values = {1, INFINITY}, good = {1, 2};
   const CsrMatrix labels = {offsets, ids, nullptr, 2};
-  EXPECT_EQ(refusal([&] {
+  EXPECT_EQ(input_error([&] {
               evaluate_scores({one_row, id, good.data(), 2}, labels);
             }),
             "1 rows of scores, but 2 of labels; they must be of the same samples");
-  EXPECT_EQ(refusal([&] {
+  EXPECT_EQ(input_error([&] {
               evaluate_scores({offsets, ids, values.data(), 2}, labels);
             }),
             "scores: row 1: the value of id 1 is not finite; give a number or leave it out");
-  EXPECT_EQ(refusal([&] {
+  EXPECT_EQ(input_error([&] {
               evaluate_scores({offsets, ids, good.data(), 2}, labels, {.ks = {1, 0}});
             }),
             "ranks: give one or more, each at least 1");
@@ -111,7 +109,7 @@ TEST(ApiTune, FindsTheSameTrialsAgain) {
     Config best = small_config();
     best.set(result.best.changes);
     EXPECT_EQ(result.config.to_toml(), best.to_toml());
-    EXPECT_NE(result.config.to_toml().find("size = 8 "), std::string::npos);
+    EXPECT_TRUE(contains(result.config.to_toml(), "size = 8 "));
     return changes;
   };
   EXPECT_EQ(search(), search());
@@ -127,18 +125,18 @@ TEST(ApiTune, CallbacksEndIt) {
   EXPECT_EQ(ended, trials);
   EXPECT_GE(ended, 3U);
   EXPECT_LE(ended, 4U) << "other votes for the third need no step";
-  EXPECT_EQ(refusal([&] { tune(small_config(), data, {}, callbacks); }),
+  EXPECT_EQ(input_error([&] { tune(small_config(), data, {}, callbacks); }),
             "the search was ended before its first trial was done");
   callbacks.step = nullptr;
   callbacks.trial = [](const Trial&) { throw std::out_of_range("of the callback"); };
   EXPECT_THROW(tune(small_config(), data, {}, callbacks), std::out_of_range);
-  EXPECT_NE(refusal([&] { tune(small_config(), data, {.seconds = 0.0}); }), "");
+  EXPECT_NE(input_error([&] { tune(small_config(), data, {.seconds = 0.0}); }), "");
 }
 
 TEST(ApiReport, ShowsRunsByTheirFolder) {
-  const testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string out = folder.path("report.html"), foreign = folder.write("notes.html", "mine");
-  EXPECT_NE(refusal([&] { write_report({folder.path("missing")}, out); }), "");
+  EXPECT_NE(input_error([&] { write_report({folder.path("missing")}, out); }), "");
   const std::string log =
       folder.write("metrics.jsonl", R"({"event":"epoch","epoch":1,"step":3,"loss":1.5,"train_seconds":0.5})"
                                     "\n");
@@ -146,12 +144,11 @@ TEST(ApiReport, ShowsRunsByTheirFolder) {
   EXPECT_EQ(summary.runs, 1U);
   EXPECT_EQ(summary.groups.size(), 1U);
   EXPECT_TRUE(std::ifstream(out).good());
-  EXPECT_NE(refusal([&] { write_report({log}, foreign); }).find("exists and is no report"),
-            std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { write_report({log}, foreign); }), "exists and is no report"));
 }
 
 TEST(ApiData, IsWrittenAndReadAgain) {
-  const testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const test::Samples samples = test::tiny_samples(20);
   for (const std::string name : {"a.xmc", "a.libsvm", "X.a.npz"}) {
     samples.data().write(folder.path(name));
@@ -171,11 +168,11 @@ TEST(ApiData, IsWrittenAndReadAgain) {
   }
   samples.data().write(folder.path("words"), "fasttext");
   EXPECT_EQ(Data::read(folder.path("words"), Config({"text.min_count=1"})).label_name(0), "0");
-  EXPECT_NE(refusal([&] { samples.data().write(folder.path("words")); }).find("does not tell the format"),
-            std::string::npos);
-  EXPECT_EQ(refusal([&] { samples.data().write(folder.path("words"), "csv"); }),
+  EXPECT_TRUE(
+      contains(input_error([&] { samples.data().write(folder.path("words")); }), "does not tell the format"));
+  EXPECT_EQ(input_error([&] { samples.data().write(folder.path("words"), "csv"); }),
             "format 'csv'; want xmc, libsvm, fasttext, tsv or npz");
-  EXPECT_EQ(refusal([&] { samples.data().label_name(0); }),
+  EXPECT_EQ(input_error([&] { samples.data().label_name(0); }),
             "features and labels have names only where the data are text");
 }
 

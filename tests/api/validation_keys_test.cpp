@@ -9,6 +9,7 @@
 
 #include "tests/api/samples.h"
 #include "tests/cli/program.h"
+#include "tests/expect.h"
 
 namespace slide::api {
 namespace {
@@ -97,20 +98,18 @@ TEST_F(ApiValidationKeys, OfAFileComeWithItsSamples) {
 
 TEST_F(ApiValidationKeys, WhatIsWrongIsRefused) {
   const Data data = all_.data();
-  EXPECT_EQ(test::refusal([&] { train(with_keys({"data.group=g.txt"}), data); }),
+  EXPECT_EQ(input_error([&] { train(with_keys({"data.group=g.txt"}), data); }),
             "data.group = g.txt belongs to a file; read that with it, or give the groups with the samples");
-  EXPECT_EQ(test::refusal([&] { train(with_keys({"data.time=t.txt"}), data); }),
+  EXPECT_EQ(input_error([&] { train(with_keys({"data.time=t.txt"}), data); }),
             "data.time = t.txt belongs to a file; read that with it, or give the times with the samples");
-  EXPECT_EQ(test::refusal([&] { keyed_by(data, {"a", "b"}, false); }), "groups: there are 2 for 200 samples");
+  EXPECT_EQ(input_error([&] { keyed_by(data, {"a", "b"}, false); }), "groups: there are 2 for 200 samples");
   EXPECT_EQ(
-      test::refusal([&] { keyed_by(data, std::vector<std::string>(200, "5"), true); }),
+      input_error([&] { keyed_by(data, std::vector<std::string>(200, "5"), true); }),
       "data.time: all samples of the data have the time '5', so none is the latest; give other times, or "
       "order for their order in the file");
   const Data one_group = keyed_by(data, std::vector<std::string>(200, "g"), false);
-  EXPECT_NE(test::refusal([&] {
-              train(with_keys({"data.validation=0.1"}), one_group);
-            }).find("all 200 samples with labels are of one group"),
-            std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { train(with_keys({"data.validation=0.1"}), one_group); }),
+                       "all 200 samples with labels are of one group"));
 }
 
 // hold_out() parts samples as a share does, and training on the parts gives the same model.
@@ -134,21 +133,19 @@ TEST_F(ApiValidationKeys, HeldOutSamplesValidate) {
   EXPECT_EQ(by_share, by_samples);
   EXPECT_LT(by_share.size(), 6U) << "patience ends it";
   const Model unnamed = train_validated(with_keys(), parts.train, parts.validation);
-  EXPECT_NE(unnamed.config().to_toml().find("validation = \"memory\""), std::string::npos);
+  EXPECT_TRUE(contains(unnamed.config().to_toml(), "validation = \"memory\""));
 }
 
 TEST_F(ApiValidationKeys, WhatCannotValidateIsRefused) {
-  EXPECT_NE(test::refusal([&] { hold_out(with_keys(), all_.data()); }).find("no share"), std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { hold_out(with_keys(), all_.data()); }), "no share"));
   Samples wide = all_.slice(0, 9);
   wide.features = 13;
-  EXPECT_NE(test::refusal([&] {
-              train_validated(with_keys(), all_.data(), wide.data());
-            }).find("the validation data have 13 features, the training data 12"),
-            std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { train_validated(with_keys(), all_.data(), wide.data()); }),
+                       "the validation data have 13 features, the training data 12"));
   Samples bare = all_.slice(0, 9);
   bare.label_ids.clear();
   bare.label_offsets.assign(10, 0);
-  EXPECT_EQ(test::refusal([&] { train_validated(with_keys(), all_.data(), bare.data()); }),
+  EXPECT_EQ(input_error([&] { train_validated(with_keys(), all_.data(), bare.data()); }),
             "the validation data have no sample with a label");
 }
 

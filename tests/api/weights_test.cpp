@@ -108,8 +108,7 @@ TEST_P(ApiWeights, OfLabelsAreAPowerOrAFilesToo) {
   EXPECT_EQ(vectors_of(model), vectors_of(plain));
   EXPECT_EQ(vectors_of(continue_training(model, data, 1)), vectors_of(continue_training(plain, data, 1)));
   EXPECT_GT(largest_difference(vectors_of(trained_by("-1")), vectors_of(plain)), 1e-5);
-  EXPECT_NE(test::refusal([&] { trained_by(files.path("more")); }).find(": a weight more than the "),
-            std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { trained_by(files.path("more")); }), ": a weight more than the "));
 }
 
 INSTANTIATE_TEST_SUITE_P(Losses, ApiWeights,
@@ -119,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(Losses, ApiWeights,
 TEST(ApiWeights, OfAFileBelongToItsSamples) {
   const Data data = test::tiny_samples(3).data();
   const Config config = Config::from_toml("", {"data.sample_weights=w.txt"});
-  EXPECT_EQ(test::refusal([&] { train(config, data); }),
+  EXPECT_EQ(input_error([&] { train(config, data); }),
             "data.sample_weights = w.txt belongs to a file; read that with it, or weigh samples by "
             "Data::weighted()");
 }
@@ -127,7 +126,7 @@ TEST(ApiWeights, OfAFileBelongToItsSamples) {
 TEST(ApiWeights, WhatIsWrongIsRefused) {
   const Data data = test::tiny_samples(3).data();
   const auto refusal = [&](const std::vector<float>& weights) {
-    return test::refusal([&] { data.weighted(weights.data(), weights.size()); });
+    return input_error([&] { data.weighted(weights.data(), weights.size()); });
   };
   EXPECT_EQ(refusal({1, 2, 3}), "");
   EXPECT_EQ(refusal({1, 2}), "weights: there are 2 for 3 samples");
@@ -138,7 +137,7 @@ TEST(ApiWeights, WhatIsWrongIsRefused) {
 }
 
 TEST(ApiWeights, WeightsOfLabelsAreThoseOfAFile) {
-  const testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const Data data = test::tiny_samples(90).data();
   const std::vector<float> weights = {4, 1, 0.25F};
   std::string lines = "4\n1\n0.25\n";
@@ -151,14 +150,14 @@ TEST(ApiWeights, WeightsOfLabelsAreThoseOfAFile) {
   EXPECT_NE(vectors_of(model), vectors_of(train(one_block("sigmoid", "1"), data)));
   EXPECT_NE(vectors_of(continue_training(model, weighted, 1)), vectors_of(continue_training(model, data, 1)));
   const auto refusal = [&](const std::vector<float>& wrong) {
-    return test::refusal([&] { data.label_weighted(wrong.data(), wrong.size()); });
+    return input_error([&] { data.label_weighted(wrong.data(), wrong.size()); });
   };
   EXPECT_EQ(refusal({1, -2}), "label weights: that of label 1 is -2; give numbers from 0");
   EXPECT_EQ(refusal(std::vector<float>(data.labels())), "label weights: all are 0; give one above");
   EXPECT_NE(refusal(std::vector<float>(data.labels() + 1, 1.0F)), "");
   Config power = one_block("sigmoid", "1");
   power.set({"data.label_weights=-0.5"});
-  EXPECT_NE(test::refusal([&] { train(power, weighted); }).find("leave one out"), std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { train(power, weighted); }), "leave one out"));
 }
 
 }  // namespace

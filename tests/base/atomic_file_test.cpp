@@ -9,50 +9,24 @@
 
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <thread>
 #include <vector>
 
-#include "engine/base/error.h"
+#include "tests/expect.h"
+#include "tests/files.h"
 
 namespace slide {
 namespace {
 
 namespace fs = std::filesystem;
 
-class AtomicFileTest : public testing::Test {
+class AtomicFileTest : public FolderTest {
  protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / fmt::format("slide-atomic-file-{}", getpid());
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string path(const char* name = "file") const { return (folder_ / name).string(); }
-  std::string content(const char* name = "file") const {
-    std::ifstream file(folder_ / name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  }
-  std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
-  }
-
-  fs::path folder_;
+  std::string path(const char* name = "file") const { return FolderTest::path(name); }
+  std::string content(const char* name = "file") const { return read_file(path(name)); }
+  std::size_t files() const { return folder_.files(); }
 };
-
-// The message of the Error (not an InputError) that `call` throws.
-template <class Call>
-std::string error_of(const Call& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    ADD_FAILURE() << "a full disk is no bad input: " << error.what();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST_F(AtomicFileTest, AppearsWhenFinished) {
   write_file(path(), "old");
@@ -132,7 +106,7 @@ TEST_F(AtomicFileTest, SeveralOfOneNameDoNotMix) {
 
 TEST_F(AtomicFileTest, NamesWithoutAFolderAreOfTheWorkingFolder) {
   const fs::path before = fs::current_path();
-  fs::current_path(folder_);
+  fs::current_path(folder_.root());
   write_file("bare", "x");
   fs::current_path(before);
   EXPECT_EQ(content("bare"), "x");
@@ -140,19 +114,19 @@ TEST_F(AtomicFileTest, NamesWithoutAFolderAreOfTheWorkingFolder) {
 
 TEST_F(AtomicFileTest, SaysWhichFileAndWhy) {
   const std::string missing = path("none/file");
-  const std::string message = error_of([&] { AtomicFile file(missing); });
+  const std::string message = run_error([&] { AtomicFile file(missing); });
   EXPECT_TRUE(message.starts_with(missing + ": cannot be created (No such file or directory)")) << message;
   fs::create_directories(folder_ / "taken" / "inside");
-  const std::string renamed = error_of([&] { write_file(path("taken"), "x"); });
+  const std::string renamed = run_error([&] { write_file(path("taken"), "x"); });
   EXPECT_TRUE(renamed.starts_with(path("taken") + ": cannot be renamed into place (")) << renamed;
   EXPECT_EQ(files(), 1U);  // the folder
 }
 
 TEST_F(AtomicFileTest, SaysThatAFolderForbidsIt) {
   if (geteuid() == 0) GTEST_SKIP() << "root writes anywhere";
-  fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
-  const std::string message = error_of([&] { AtomicFile file(path()); });
-  fs::permissions(folder_, fs::perms::owner_all);
+  fs::permissions(folder_.root(), fs::perms::owner_read | fs::perms::owner_exec);
+  const std::string message = run_error([&] { AtomicFile file(path()); });
+  fs::permissions(folder_.root(), fs::perms::owner_all);
   EXPECT_TRUE(message.starts_with(path() + ": cannot be created (Permission denied)")) << message;
 }
 
@@ -165,7 +139,7 @@ TEST_F(AtomicFileTest, FullDiskKeepsWhatWasThere) {
   rlimit small = before;
   small.rlim_cur = 1000;
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  const std::string message = error_of([&] { write_file(path(), std::string(2000, 'x')); });
+  const std::string message = run_error([&] { write_file(path(), std::string(2000, 'x')); });
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
   EXPECT_TRUE(message.starts_with(path() + ": cannot be written (File too large)")) << message;

@@ -11,8 +11,9 @@
 #include <iterator>
 #include <span>
 
-#include "engine/base/error.h"
 #include "engine/base/summed_file.h"
+#include "tests/expect.h"
+#include "tests/files.h"
 
 namespace slide {
 namespace {
@@ -21,16 +22,6 @@ using namespace std::string_view_literals;
 
 ByteReader reader_of(std::string_view bytes) {
   return {bytes, "f: it is damaged", "copy it again"};
-}
-
-template <class Call>
-std::string refusal(const Call& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(ByteIo, ValuesAreLittleEndianAndComeBack) {
@@ -79,14 +70,14 @@ TEST(ByteIo, RefusesWhatDoesNotFit) {
   out.put<std::uint64_t>(3);
   out.put<std::uint32_t>(0);
   const std::string_view bytes = out.bytes();
-  EXPECT_EQ(refusal([&] { reader_of(bytes).take(13); }),
+  EXPECT_EQ(input_error([&] { reader_of(bytes).take(13); }),
             "f: it is damaged (its parts do not fit its length); copy it again");
-  EXPECT_EQ(refusal([&] { reader_of(bytes).expect(4, "another size"); }),
+  EXPECT_EQ(input_error([&] { reader_of(bytes).expect(4, "another size"); }),
             "f: it is damaged (another size); copy it again");
   std::vector<std::uint64_t> values;
   const auto fills = [&](auto fill) {
     ByteReader in = reader_of(bytes);
-    return refusal([&] { fill(in); }).find("do not fit") == std::string::npos;
+    return input_error([&] { fill(in); }).find("do not fit") == std::string::npos;
   };
   EXPECT_FALSE(fills([&](ByteReader& in) { in.get_vector(values); }));
   EXPECT_FALSE(fills([&](ByteReader& in) { in.get_vector(values, 2); }));
@@ -94,21 +85,20 @@ TEST(ByteIo, RefusesWhatDoesNotFit) {
   EXPECT_FALSE(fills([&](ByteReader& in) { in.take(~std::uint64_t{0}); }));
   EXPECT_TRUE(fills([&](ByteReader& in) { in.get_vector(values, 1); }));
   ByteReader in = reader_of(bytes);
-  EXPECT_EQ(refusal([&] { in.get_count(2, "too many"); }), "f: it is damaged (too many); copy it again");
+  EXPECT_EQ(input_error([&] { in.get_count(2, "too many"); }), "f: it is damaged (too many); copy it again");
   EXPECT_EQ(reader_of(bytes).get_count(1, "too many"), 3U);
 }
 
 TEST(SummedFile, EndsInItsChecksum) {
-  const std::string path =
-      (std::filesystem::temp_directory_path() / fmt::format("slide-summed-{}", getpid())).string();
+  const TemporaryFolder folder;
+  const std::string path = folder.path("summed");
   SummedFile out(path);
   const std::string large(3 << 20, 'x');  // exceeds the reader's buffer
   out.write("12345");
   out.write(large);
   out.write("6789");
   out.finish();
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::string bytes = read_file(path);
   const auto checksum_of = [&](const std::string& content) {
     std::ofstream(path, std::ios::binary) << content;
     return SummedReader(Descriptor(open(path.c_str(), O_RDONLY)), content.size(), "f", "copy it").finish();
@@ -118,9 +108,9 @@ TEST(SummedFile, EndsInItsChecksum) {
   EXPECT_EQ(checksum_of(bytes), crc_32(0, bytes.substr(0, large.size() + 9)));
   std::string flipped = bytes;
   flipped[77] ^= 1;
-  EXPECT_NE(refusal([&] { checksum_of(flipped); }).find("wrong checksum"), std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { checksum_of(flipped); }), "wrong checksum"));
   for (const std::size_t kept : {std::size_t{0}, std::size_t{5}, bytes.size() - 1})
-    EXPECT_NE(refusal([&] { checksum_of(bytes.substr(0, kept)); }).find("cut off"), std::string::npos);
+    EXPECT_TRUE(contains(input_error([&] { checksum_of(bytes.substr(0, kept)); }), "cut off"));
   std::filesystem::remove(path);
 }
 

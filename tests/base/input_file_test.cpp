@@ -7,38 +7,22 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <thread>
 
-#include "engine/base/error.h"
+#include "tests/expect.h"
+#include "tests/files.h"
 
 namespace slide {
 namespace {
 
 namespace fs = std::filesystem;
 
-class InputFileTest : public testing::Test {
+class InputFileTest : public FolderTest {
  protected:
-  InputFileTest() : folder_(fs::temp_directory_path() / fmt::format("slide-input-{}", getpid())) {
-    fs::create_directories(folder_);
-  }
-  ~InputFileTest() override { fs::remove_all(folder_); }
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(path(name), std::ios::binary) << text;
-    return path(name);
-  }
   static std::string refusal(const std::string& path, std::size_t max_bytes = 100) {
-    try {
-      read_text_file(path, "check the path", max_bytes);
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "";
+    return input_error([&] { read_text_file(path, "check the path", max_bytes); });
   }
-
-  fs::path folder_;
 };
 
 TEST_F(InputFileTest, TextsAreReadWhole) {
@@ -61,22 +45,22 @@ TEST_F(InputFileTest, PipesAreReadToTheirEnd) {
 
 TEST_F(InputFileTest, LongTextsAreRefusedUnread) {
   EXPECT_EQ(refusal(write("just", std::string(100, 'x'))), "");
-  EXPECT_NE(refusal(write("long", std::string(101, 'x'))).find("more than 0.0001 MB"), std::string::npos);
+  EXPECT_TRUE(contains(refusal(write("long", std::string(101, 'x'))), "more than 0.0001 MB"));
   write("sparse", "");
   fs::resize_file(path("sparse"), std::uintmax_t{1} << 40);
-  EXPECT_NE(refusal(path("sparse"), kMaxTextBytes).find("more than 16.8 MB"), std::string::npos);
+  EXPECT_TRUE(contains(refusal(path("sparse"), kMaxTextBytes), "more than 16.8 MB"));
 }
 
 TEST_F(InputFileTest, APipeWithoutAnEndIsLeft) {
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
   const Descriptor writer(open(path("pipe").c_str(), O_RDWR | O_CLOEXEC));  // stays open
   ASSERT_EQ(::write(writer.get(), std::string(101, 'z').data(), 101), 101);
-  EXPECT_NE(refusal(path("pipe")).find("more than"), std::string::npos);
+  EXPECT_TRUE(contains(refusal(path("pipe")), "more than"));
 }
 
 TEST_F(InputFileTest, WhatIsNoTextIsToldApart) {
-  EXPECT_NE(refusal("/dev/zero").find("a device, which may have no end"), std::string::npos);
-  EXPECT_NE(refusal(folder_.string()).find("is a folder"), std::string::npos);
+  EXPECT_TRUE(contains(refusal("/dev/zero"), "a device, which may have no end"));
+  EXPECT_TRUE(contains(refusal(folder_.root()), "is a folder"));
   EXPECT_EQ(refusal(path("none")),
             path("none") + ": cannot be read (No such file or directory); check the path");
 }

@@ -1,29 +1,17 @@
 #include "engine/base/memory_group.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
+
+#include "tests/files.h"
 
 namespace slide {
 namespace {
 
-namespace fs = std::filesystem;
-
 // A folder with the files of /proc and /sys that tell a process of its control groups.
-class MemoryGroupTest : public testing::Test {
+class MemoryGroupTest : public FolderTest {
  protected:
-  MemoryGroupTest() : root_(fs::path(testing::TempDir()) / ("memory_group" + std::to_string(getpid()))) {
-    fs::remove_all(root_);
-  }
-  ~MemoryGroupTest() override { fs::remove_all(root_); }
-
-  void write(const std::string& path, const std::string& text) const {
-    fs::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text;
-  }
   void version2(const std::string& folder, const std::string& limit, long used, long inactive = 0,
                 long active = 0) const {
     const std::string group = "sys/fs/cgroup" + folder;
@@ -52,9 +40,7 @@ class MemoryGroupTest : public testing::Test {
                                      " /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n33 31 0:32 / "
                                      "/sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n");
   }
-  std::optional<double> free() const { return group_free(root_.string()); }
-
-  fs::path root_;
+  std::optional<double> free() const { return group_free(folder_.root()); }
 };
 
 constexpr const char* kNoLimit1 = "9223372036854771712";

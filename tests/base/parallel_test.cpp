@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "tests/expect.h"
 #include "tests/sanitizers.h"
 
 namespace slide {
@@ -126,14 +127,12 @@ TEST(Parallel, ATeamEndsEachJobWhenAllHave) {
 
 TEST(Parallel, ForCarriesAnExceptionOut) {
   for (const int threads : {1, 4}) {
-    try {
-      parallel_for(100, threads, [](std::size_t i, int) {
-        if (i == 37) throw InputError("sample 37");
-      });
-      FAIL() << "no exception on " << threads;
-    } catch (const InputError& error) {
-      EXPECT_STREQ(error.what(), "sample 37");
-    }
+    EXPECT_EQ(input_error([&] {
+                parallel_for(100, threads, [](std::size_t i, int) {
+                  if (i == 37) throw InputError("sample 37");
+                });
+              }),
+              "sample 37");
   }
 }
 

@@ -7,41 +7,33 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
+#include "tests/files.h"
 
 namespace slide {
 namespace {
 
-namespace fs = std::filesystem;
 using Numbers = std::vector<int>;
 
 // A folder with the kernel's description of a machine.
 class FakeSystem {
  public:
-  FakeSystem() : root_(fs::path(testing::TempDir()) / fmt::format("pinning_test_{}", getpid())) {
-    fs::remove_all(root_);
-  }
-  ~FakeSystem() { fs::remove_all(root_); }
-  void add(const std::string& file, const std::string& text) const {
-    fs::create_directories((root_ / file).parent_path());
-    std::ofstream(root_ / file) << text << '\n';
-  }
+  void add(const std::string& file, const std::string& text) const { folder_.write(file, text + "\n"); }
   void add_core(const Numbers& processors) const {
     for (const int one : processors) {
       add(fmt::format("cpu/cpu{}/topology/thread_siblings_list", one),
           fmt::format("{}", fmt::join(processors, ",")));
     }
   }
-  Numbers order(const Numbers& processors) const { return pin_order(processors, root_.string()); }
+  Numbers order(const Numbers& processors) const { return pin_order(processors, folder_.root()); }
   Numbers share(const Numbers& processors, std::size_t part, std::size_t parts) const {
-    return share_of(processors, part, parts, root_.string());
+    return share_of(processors, part, parts, folder_.root());
   }
 
  private:
-  fs::path root_;
+  TemporaryFolder folder_;
 };
 
 const Numbers kEight = {0, 1, 2, 3, 4, 5, 6, 7};

@@ -23,12 +23,8 @@ class BadInputTest : public testing::Test {
   // Runs the program; expects exit code `code` and one line that contains `part`.
   void expect(int code, const std::string& part, const std::vector<std::string>& arguments,
               const std::string& redirect = "") {
-    const Outcome outcome = slide_.run(arguments, "", redirect);
-    const std::string shown = fmt::format("{}", fmt::join(arguments, " "));
-    EXPECT_EQ(outcome.code, code) << shown << "\n" << outcome.err;
-    EXPECT_EQ(outcome.err.find("slide: "), 0U) << shown << "\n" << outcome.err;
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << shown << "\n" << outcome.err;
-    EXPECT_NE(outcome.err.find(part), std::string::npos) << shown << "\n" << outcome.err;
+    SCOPED_TRACE(fmt::format("{}", fmt::join(arguments, " ")));
+    expect_refused(slide_.run(arguments, "", redirect), part, code);
   }
   void expect_bad_data(const std::string& text, const std::string& part, const std::string& format = "auto") {
     write_file(slide_.path("bad.txt"), text);
@@ -39,10 +35,7 @@ class BadInputTest : public testing::Test {
     expect(2, part, {"train", "bad.toml", "--set", "data.train=d.txt"});
   }
   std::vector<std::string> train(std::vector<std::string> more) const {
-    std::vector<std::string> arguments = {"train", "c.toml", "--set",  "data.train=d.txt",
-                                          "--out", "out",    "--force"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return arguments;
+    return Strings{"train", "c.toml", "--set", "data.train=d.txt", "--out", "out", "--force"} + more;
   }
 
   Program slide_;
@@ -138,8 +131,7 @@ TEST_F(BadInputTest, MarksAndLineEndsOfWindowsAreNoFault) {
   ASSERT_EQ(slide_.run(train({})).code, 0);
   const std::string model = read_file(slide_.path("out/model.slide"));
   for (const char* command : {"predict", "test"}) {
-    const Outcome outcome = slide_.run({command, "out", "windows.txt", "--k", "1"});
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    expect_done(slide_.run({command, "out", "windows.txt", "--k", "1"}));
   }
   EXPECT_EQ(slide_.run({"predict", "out", "windows.txt"}).out, slide_.run({"predict", "out", "d.txt"}).out);
   EXPECT_EQ(slide_.run({"convert", "windows.txt", "w.xmc"}).code, 0);
@@ -150,12 +142,9 @@ TEST_F(BadInputTest, MarksAndLineEndsOfWindowsAreNoFault) {
 TEST_F(BadInputTest, DataFromAPipe) {
   const std::vector<std::string> text = {"train", "/dev/stdin", "--out", "piped"};
   write_file(slide_.path("text.tsv"), "a\tsome words\nb\tsome more\n");
-  const Outcome refused = slide_.run_behind("cat text.tsv", text);
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_NE(refused.err.find("training reads text twice"), std::string::npos) << refused.err;
-  const Outcome features =
-      slide_.run_behind("cat d.txt", {"train", "c.toml", "--set", "data.train=/dev/stdin", "--out", "piped"});
-  EXPECT_EQ(features.code, 0) << features.err;
+  expect_refused(slide_.run_behind("cat text.tsv", text), "training reads text twice");
+  expect_done(slide_.run_behind("cat d.txt",
+                                {"train", "c.toml", "--set", "data.train=/dev/stdin", "--out", "piped"}));
 }
 
 TEST_F(BadInputTest, Models) {

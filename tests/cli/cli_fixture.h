@@ -52,9 +52,8 @@ class CliTest : public testing::Test {
   void SetUp() override { write_file(slide_.path("small.toml"), kConfig); }
 
   void generate() {
-    const Outcome made = slide_.run({"generate", "--samples", "300", "--features", "120", "--labels", "60",
-                                     "--seed", "3", "--test-samples", "70", "--out", "data"});
-    ASSERT_EQ(made.code, 0) << made.err;
+    expect_done(slide_.run({"generate", "--samples", "300", "--features", "120", "--labels", "60", "--seed",
+                            "3", "--test-samples", "70", "--out", "data"}));
   }
   // All at once, since some wait for a writer of a pipe: each ends within `seconds`, with one line and exit
   // code 2.
@@ -84,15 +83,12 @@ class CliTest : public testing::Test {
   }
   // Replaces any existing run.
   Outcome train(std::vector<std::string> more, const std::string& out = "out") {
-    std::vector<std::string> arguments = {"train", "small.toml", "--set",  "data.train=data/train.txt",
-                                          "--out", out,          "--force"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return slide_.run(arguments);
+    return slide_.run(
+        Strings{"train", "small.toml", "--set", "data.train=data/train.txt", "--out", out, "--force"} + more);
   }
   void train_model() {
     generate();
-    const Outcome done = train({"--set", "data.test=data/test.txt"});
-    ASSERT_EQ(done.code, 0) << done.err;
+    expect_done(train({"--set", "data.test=data/test.txt"}));
   }
   std::vector<Json> events(const std::string& out = "out") {
     return events_of(read_file(slide_.path(out + "/metrics.jsonl")));

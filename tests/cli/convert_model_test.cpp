@@ -13,44 +13,37 @@ class ConvertModelTest : public CliTest {
   void SetUp() override {
     CliTest::SetUp();
     generate();
-    const Outcome done = train({"--set", "layer.-1.wide=true", "neighbours.share=0.25"});
-    ASSERT_EQ(done.code, 0) << done.err;
+    expect_done(train({"--set", "layer.-1.wide=true", "neighbours.share=0.25"}));
   }
   Outcome convert(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "convert");
     return slide_.run(arguments);
   }
   void expect_bad(const std::string& part, const std::vector<std::string>& arguments) {
-    const Outcome done = convert(arguments);
-    EXPECT_EQ(done.code, 2) << done.err;
-    EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
-    EXPECT_NE(done.err.find(part), std::string::npos) << done.err;
+    expect_refused(convert(arguments), part);
     EXPECT_FALSE(exists("small.slide"));
   }
 };
 
 TEST_F(ConvertModelTest, TellsSizesAndMeasures) {
-  const Outcome done =
-      convert({"out", "small.slide", "--weights", "int8", "--prune", "10%", "--test", "data/test.txt"});
-  ASSERT_EQ(done.code, 0) << done.err;
+  const Outcome done = expect_done(
+      convert({"out", "small.slide", "--weights", "int8", "--prune", "10%", "--test", "data/test.txt"}));
   for (const char* part :
        {"small.slide: ", "wide path", "neighbours", "optimizer state", "file  ", "P@1  ", "nDCG@5"})
-    EXPECT_NE(done.out.find(part), std::string::npos) << part << '\n' << done.out;
+    EXPECT_TRUE(contains(done.out, part));
   EXPECT_LT(file("small.slide").size(), file("out/model.slide").size() / 2);
 }
 
 TEST_F(ConvertModelTest, JsonHasTheMeasuresOfTest) {
-  const Outcome done =
-      convert({"out/model.slide", "small.slide", "--weights", "bf16", "--test", "data/test.txt", "--json"});
-  ASSERT_EQ(done.code, 0) << done.err;
+  const Outcome done = expect_done(
+      convert({"out/model.slide", "small.slide", "--weights", "bf16", "--test", "data/test.txt", "--json"}));
   const Json json = Json::parse(done.out);
   EXPECT_EQ(json["samples"], 70);
   EXPECT_EQ(json["after"]["form"], "bf16");
   EXPECT_EQ(json["after"]["bytes"], file("small.slide").size());
   EXPECT_EQ(json["before"]["bytes"], file("out/model.slide").size());
   EXPECT_EQ(json["after"]["optimizer_bytes"], 0);
-  const Outcome test = slide_.run({"test", "small.slide", "data/test.txt", "--json"});
-  ASSERT_EQ(test.code, 0) << test.err;
+  const Outcome test = expect_done(slide_.run({"test", "small.slide", "data/test.txt", "--json"}));
   EXPECT_EQ(json["after"]["p_at_1"], Json::parse(test.out)["p_at_1"]);
   const Json inspected = Json::parse(slide_.run({"inspect", "small.slide", "--json"}).out);
   EXPECT_GT(inspected["pairs"], 0);
@@ -60,8 +53,7 @@ TEST_F(ConvertModelTest, JsonHasTheMeasuresOfTest) {
 }
 
 TEST_F(ConvertModelTest, WithoutTheOptimizerAnswersAreTheSame) {
-  const Outcome done = convert({"out", "small.slide", "--drop-optimizer"});
-  ASSERT_EQ(done.code, 0) << done.err;
+  expect_done(convert({"out", "small.slide", "--drop-optimizer"}));
   EXPECT_EQ(slide_.run({"predict", "small.slide", "data/test.txt"}).out,
             slide_.run({"predict", "out", "data/test.txt"}).out);
 }
@@ -98,14 +90,13 @@ TEST_F(ConvertModelTest, RefusesWhatDoesNotFit) {
 // What evaluate finds, convert stores and predict uses; the F1 that evaluate prints is that of the answers.
 TEST_F(ConvertModelTest, StoredThresholdsDecide) {
   ASSERT_EQ(slide_.run({"predict", "out", "data/test.txt", "--k", "20", "--out", "scores.npz"}).code, 0);
-  const Outcome found = slide_.run({"evaluate", "scores.npz", "data/test.txt", "--label-thresholds", "5",
-                                    "--save-thresholds", "thresholds.json", "--json"});
-  ASSERT_EQ(found.code, 0) << found.err;
+  const Outcome found =
+      expect_done(slide_.run({"evaluate", "scores.npz", "data/test.txt", "--label-thresholds", "5",
+                              "--save-thresholds", "thresholds.json", "--json"}));
   const Json wanted = Json::parse(found.out);
   EXPECT_GT(wanted["label_thresholds"], 0);
   ASSERT_EQ(convert({"out", "decided.slide", "--threshold", "thresholds.json"}).code, 0);
-  const Outcome answers = slide_.run({"predict", "decided.slide", "data/test.txt"});
-  ASSERT_EQ(answers.code, 0) << answers.err;
+  const Outcome answers = expect_done(slide_.run({"predict", "decided.slide", "data/test.txt"}));
   write_file(slide_.path("answers.txt"), answers.out);
   const Json given =
       Json::parse(slide_.run({"evaluate", "answers.txt", "data/test.txt", "--threshold", "0", "--json"}).out);
@@ -132,8 +123,7 @@ TEST_F(ConvertModelTest, TrainingSaysThatItDropsThresholds) {
   for (const auto& [model, said] : {std::pair("half.slide", true), {"out", false}}) {
     std::vector<std::string> arguments = continued;
     arguments.insert(arguments.end(), {model, "--out", std::string(model) + "-more"});
-    const Outcome done = slide_.run(arguments);
-    EXPECT_EQ(done.code, 0) << done.err;
+    const Outcome done = expect_done(slide_.run(arguments));
     EXPECT_EQ(done.err.find("half.slide: its thresholds are dropped") != std::string::npos, said) << done.err;
     EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), said ? 1 : 0) << done.err;
   }

@@ -9,8 +9,6 @@
 namespace slide::test {
 namespace {
 
-using Strings = std::vector<std::string>;
-
 constexpr const char* kTable =
     "music,deep learning\tThe cello, the violin\nbirds\tsinging birds\n\tnothing\n";
 constexpr const char* kFastText =
@@ -22,19 +20,9 @@ class ConvertTest : public testing::Test {
     write_file(slide_.path("t.tsv"), kTable);
     write_file(slide_.path("d.txt"), "3 5 4\n0 1:2 0:1.5\n1,2 3:1\n 4:0.1\n");
   }
-  void convert(const Strings& arguments) {
-    Strings all = {"convert"};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    const Outcome done = slide_.run(all);
-    ASSERT_EQ(done.code, 0) << done.err;
-  }
+  void convert(const Strings& arguments) { expect_done(slide_.run(Strings{"convert"} + arguments)); }
   void expect_bad(int code, const std::string& part, const Strings& arguments) {
-    Strings all = {"convert"};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    const Outcome done = slide_.run(all);
-    EXPECT_EQ(done.code, code) << done.err;
-    EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
-    EXPECT_NE(done.err.find(part), std::string::npos) << done.err;
+    expect_refused(slide_.run(Strings{"convert"} + arguments), part, code);
   }
   std::string file(const std::string& name) const { return read_file(slide_.path(name)); }
 
@@ -84,8 +72,7 @@ TEST_F(ConvertTest, MatricesArePredictedWithoutLabels) {
              "[train]\nbatch_size = 16\nblock_size = 16\n[[layer]]\nsize = 4\n[[layer]]\nkind = \"dense\"\n");
   convert({"d.txt", "X.d.npz"});
   ASSERT_EQ(slide_.run({"train", "c.toml", "--set", "data.train=X.d.npz", "--out", "out"}).code, 0);
-  const Outcome wanted = slide_.run({"predict", "out", "X.d.npz,Y.d.npz"});
-  ASSERT_EQ(wanted.code, 0) << wanted.err;
+  const Outcome wanted = expect_done(slide_.run({"predict", "out", "X.d.npz,Y.d.npz"}));
   EXPECT_EQ(std::count(wanted.out.begin(), wanted.out.end(), '\n'), 3);
   std::filesystem::copy(slide_.path("X.d.npz"), slide_.path("X.alone.npz"));
   std::filesystem::copy(slide_.path("X.d.npz"), slide_.path("features.npz"));
@@ -94,8 +81,7 @@ TEST_F(ConvertTest, MatricesArePredictedWithoutLabels) {
   convert({"one.txt", "X.one.npz"});
   std::filesystem::copy(slide_.path("Y.one.npz"), slide_.path("Y.other.npz"));
   for (const char* name : {"X.d.npz", "X.alone.npz", "features.npz", "X.other.npz"}) {
-    const Outcome found = slide_.run({"predict", "out", name});
-    EXPECT_EQ(found.code, 0) << found.err;
+    const Outcome found = expect_done(slide_.run({"predict", "out", name}));
     EXPECT_EQ(found.out, wanted.out) << name;
     EXPECT_EQ(slide_.run({"vectors", "out", name}).code, 0) << name;
   }
@@ -124,12 +110,10 @@ TEST_F(ConvertTest, VocabularyOfAModelOrAnotherText) {
   ASSERT_EQ(slide_.run({"train", "c.toml", "--set", "data.train=t.tsv", "--out", "out"}).code, 0);
   const std::string text = "music\tThe violin, CELLO new\nnone\tother words\nbirds\tbirds\n";
   write_file(slide_.path("new.tsv"), text);
-  const Outcome from_text = slide_.run({"predict", "out/model.slide", "new.tsv"});
-  ASSERT_EQ(from_text.code, 0) << from_text.err;
+  const Outcome from_text = expect_done(slide_.run({"predict", "out/model.slide", "new.tsv"}));
   for (const char* out : {"new.xmc", "new.libsvm", "X.new.npz"}) {
     convert({"new.tsv", out, "--model", "out/model.slide"});
-    const Outcome from_features = slide_.run({"predict", "out/model.slide", out});
-    EXPECT_EQ(from_features.code, 0) << from_features.err;
+    const Outcome from_features = expect_done(slide_.run({"predict", "out/model.slide", out}));
     EXPECT_EQ(from_features.out, from_text.out) << out;
   }
   convert({"new.tsv", "fit.xmc", "--fit", "t.tsv", "--set", "text.min_count=1", "--set",

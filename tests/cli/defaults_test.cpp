@@ -20,8 +20,7 @@ TEST(DefaultsTest, NothingButPathsTrainsTheModelOfDefaultToml) {
     arguments.insert(arguments.begin(), "train");
     arguments.insert(arguments.end(), rest.begin(), rest.end());
     arguments.push_back(out);
-    const Outcome outcome = slide.run(arguments);
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    expect_done(slide.run(arguments));
     return read_file(slide.path(out + "/model.slide"));
   };
   const std::string by_paths = train({"paths.toml"}, "by-paths");

@@ -61,49 +61,37 @@ class DenseTest : public CliTest {
   }
   Outcome train_on(const std::string& config, const std::string& data, const std::string& out,
                    std::vector<std::string> more = {}) {
-    std::vector<std::string> arguments = {"train",           config,  "--set", "data.train=" + data, "--set",
-                                          "train.epochs=12", "--out", out};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return slide_.run(arguments);
+    return slide_.run(
+        Strings{"train", config, "--set", "data.train=" + data, "--set", "train.epochs=12", "--out", out} +
+        more);
   }
   double precision(const std::string& model, const std::string& data) {
-    const Outcome done = slide_.run({"test", model, data, "--json"});
-    EXPECT_EQ(done.code, 0) << done.err;
+    const Outcome done = expect_done(slide_.run({"test", model, data, "--json"}));
     return done.code == 0 ? Json::parse(done.out)["p_at_1"].get<double>() : 0.0;
-  }
-  void expect_refused(const Outcome& outcome, const std::string& what) {
-    EXPECT_EQ(outcome.code, 2) << outcome.out;
-    EXPECT_NE(outcome.err.find(what), std::string::npos) << outcome.err;
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   }
 };
 
 TEST_F(DenseTest, TrainsTestsAndPredicts) {
   for (const std::string config : {"small.toml", "one.toml"}) {
     const std::string out = config + ".run";
-    const Outcome done = train_on(config, "X.trn.npy", out, {"--test", "X.tst.npy"});
-    ASSERT_EQ(done.code, 0) << done.err;
+    expect_done(train_on(config, "X.trn.npy", out, {"--test", "X.tst.npy"}));
     EXPECT_GT(precision(out, "X.tst.npy"), 0.95) << config;
     EXPECT_GT(precision(out, "X.tst.npy,Y.tst.txt"), 0.95) << config;
     std::filesystem::remove(slide_.path("Y.tst.txt"));  // labels are not needed
-    const Outcome predicted = slide_.run({"predict", out, "X.tst.npy", "--k", "1"});
-    EXPECT_EQ(predicted.code, 0) << predicted.err;
+    const Outcome predicted = expect_done(slide_.run({"predict", out, "X.tst.npy", "--k", "1"}));
     EXPECT_EQ(std::count(predicted.out.begin(), predicted.out.end(), '\n'), 60);
     EXPECT_TRUE(predicted.out.starts_with("0:")) << predicted.out;
-    const Outcome tables =
-        slide_.run({"predict", out, "X.tst.npy", "--k", "1", "--inference", "lsh", "--threads", "1"});
-    EXPECT_EQ(tables.code, 0) << tables.err;
+    expect_done(
+        slide_.run({"predict", out, "X.tst.npy", "--k", "1", "--inference", "lsh", "--threads", "1"}));
     write_set("tst", 60);
   }
 }
 
 TEST_F(DenseTest, TrainsByTheDefaults) {
-  const Outcome done = slide_.run({"train", "X.trn.npy", "--test", "X.tst.npy", "--out", "out"});
-  ASSERT_EQ(done.code, 0) << done.err;
+  expect_done(slide_.run({"train", "X.trn.npy", "--test", "X.tst.npy", "--out", "out"}));
   EXPECT_GT(precision("out", "X.tst.npy"), 0.9);
-  const Outcome told = slide_.run({"inspect", "out"});
-  EXPECT_EQ(told.code, 0) << told.err;
-  EXPECT_NE(told.out.find("20 of them are dense columns"), std::string::npos) << told.out;
+  const Outcome told = expect_done(slide_.run({"inspect", "out"}));
+  EXPECT_TRUE(contains(told.out, "20 of them are dense columns"));
   EXPECT_EQ(slide_.run({"inspect", "X.trn.npy"}).code, 0);
 }
 
@@ -114,16 +102,13 @@ TEST_F(DenseTest, NeighboursVoteAndAreStored) {
                   .code,
               0);
   const std::string none = slide_.run({"predict", "share0", "X.tst.npy"}).out;
-  const Outcome voted = slide_.run({"predict", "share0.5", "X.tst.npy"});
-  ASSERT_EQ(voted.code, 0) << voted.err;
+  const Outcome voted = expect_done(slide_.run({"predict", "share0.5", "X.tst.npy"}));
   EXPECT_NE(voted.out, none);
   EXPECT_GT(precision("share0.5", "X.tst.npy"), 0.95);
   const Json told = Json::parse(slide_.run({"inspect", "share0.5", "--json"}).out);
   EXPECT_EQ(told["neighbours"]["samples"].get<int>(), 300);
   for (const std::string weights : {"bf16", "int8"}) {
-    const Outcome done =
-        slide_.run({"convert", "share0.5/model.slide", weights + ".slide", "--weights", weights});
-    ASSERT_EQ(done.code, 0) << done.err;
+    expect_done(slide_.run({"convert", "share0.5/model.slide", weights + ".slide", "--weights", weights}));
     EXPECT_GT(precision(weights + ".slide", "X.tst.npy"), 0.95);
   }
 }
@@ -132,13 +117,11 @@ TEST_F(DenseTest, TakesSparseFeaturesToo) {
   const std::string train = "X.trn.npy+S.trn.txt", test = "X.tst.npy+S.tst.txt";
   ASSERT_EQ(train_on("small.toml", train, "out", {"--set", "layer.-1.wide=true"}).code, 0);
   EXPECT_GT(precision("out", test), 0.95);
-  const Outcome predicted = slide_.run({"predict", "out", test, "--k", "1"});
-  EXPECT_EQ(predicted.code, 0) << predicted.err;
+  const Outcome predicted = expect_done(slide_.run({"predict", "out", test, "--k", "1"}));
   // A matrix of these needs no labels, and is not enough alone.
   ASSERT_EQ(slide_.run({"convert", "S.tst.txt", "X.s.npz"}).code, 0);
   std::filesystem::remove(slide_.path("Y.s.npz"));
-  const Outcome found = slide_.run({"predict", "out", "X.tst.npy+X.s.npz", "--k", "1"});
-  EXPECT_EQ(found.code, 0) << found.err;
+  const Outcome found = expect_done(slide_.run({"predict", "out", "X.tst.npy+X.s.npz", "--k", "1"}));
   EXPECT_EQ(found.out, predicted.out);
   expect_refused(slide_.run({"predict", "out", "X.s.npz"}),
                  "X.s.npz: it has no dense features, but 20 columns");
@@ -177,8 +160,7 @@ class DenseLinesTest : public DenseTest {
     return train_on("small.toml", data, out, more);
   }
   std::string answers(const std::string& model, const std::string& data, const std::string& input = {}) {
-    const Outcome done = slide_.run({"predict", model, data, "--k", "3"}, input);
-    EXPECT_EQ(done.code, 0) << done.err;
+    const Outcome done = expect_done(slide_.run({"predict", model, data, "--k", "3"}, input));
     return done.out;
   }
   const std::vector<std::string> columns_ = {"--set", "data.text=text",  "--set", "data.labels=labels",
@@ -186,9 +168,8 @@ class DenseLinesTest : public DenseTest {
 };
 
 TEST_F(DenseLinesTest, GiveTheModelOfAPairOfFiles) {
-  const Outcome found = train_lines("trn.jsonl", "lines", {"--test", "tst.jsonl"});
-  ASSERT_EQ(found.code, 0) << found.err;
-  EXPECT_NE(found.out.find("the column 'vector': 20 numbers a sample"), std::string::npos) << found.out;
+  const Outcome found = expect_done(train_lines("trn.jsonl", "lines", {"--test", "tst.jsonl"}));
+  EXPECT_TRUE(contains(found.out, "the column 'vector': 20 numbers a sample"));
   ASSERT_EQ(train_lines("trn.jsonl", "named", {"--set", "data.dense=vector"}).code, 0);
   ASSERT_EQ(train_lines("X.trn.npy+trn.texts.jsonl", "pair").code, 0);
   const std::string expected = answers("pair", "X.tst.npy+tst.texts.jsonl");
@@ -222,21 +203,14 @@ TEST_F(DenseLinesTest, AreInspectedTunedMeasuredAndContinued) {
   const Json model = Json::parse(slide_.run({"inspect", "out", "--json"}).out);
   EXPECT_EQ(model["dense_columns"], 20);
   EXPECT_EQ(model["dense_column"], "vector");
-  std::vector<std::string> inspect = {"inspect", "trn.jsonl"};
-  inspect.insert(inspect.end(), columns_.begin(), columns_.end());
-  const Outcome data = slide_.run(inspect);
-  EXPECT_NE(data.out.find("and 20 dense columns, of the column 'vector'"), std::string::npos) << data.out;
+  const Outcome data = slide_.run(Strings{"inspect", "trn.jsonl"} + columns_);
+  EXPECT_TRUE(contains(data.out, "and 20 dense columns, of the column 'vector'"));
   write_file(slide_.path("answers"), answers("out", "tst.jsonl"));
-  const Outcome measured =
-      slide_.run({"evaluate", "answers", "tst.jsonl", "--model", "out/model.slide", "--k", "1", "--json"});
-  ASSERT_EQ(measured.code, 0) << measured.err;
+  const Outcome measured = expect_done(
+      slide_.run({"evaluate", "answers", "tst.jsonl", "--model", "out/model.slide", "--k", "1", "--json"}));
   EXPECT_DOUBLE_EQ(Json::parse(measured.out)["p_at_1"].get<double>(), precision("out", "tst.jsonl"));
-  std::vector<std::string> tune = {"tune", "trn.jsonl", "--trials", "2", "--out", "tuned"};
-  tune.insert(tune.end(), columns_.begin(), columns_.end());
-  const Outcome tuned = slide_.run(tune);
-  EXPECT_EQ(tuned.code, 0) << tuned.err;
-  const Outcome more = slide_.run({"train", "--init", "out", "tst.jsonl", "--out", "more"});
-  EXPECT_EQ(more.code, 0) << more.err;
+  expect_done(slide_.run(Strings{"tune", "trn.jsonl", "--trials", "2", "--out", "tuned"} + columns_));
+  const Outcome more = expect_done(slide_.run({"train", "--init", "out", "tst.jsonl", "--out", "more"}));
   EXPECT_GT(precision("more", "tst.jsonl"), 0.9);
 }
 
@@ -263,7 +237,7 @@ TEST_F(DenseLinesTest, AreRefusedByTheirLine) {
                                         "data.text=text", "--set", "data.labels=labels", "--set",
                                         "text.min_count=1", "--skip-bad", "--out", "skipped", "--force"});
     EXPECT_EQ(skipped.code, 3) << skipped.err;  // rows are left out
-    EXPECT_NE(skipped.err.find("1 bad row was left out"), std::string::npos) << skipped.err;
+    EXPECT_TRUE(contains(skipped.err, "1 bad row was left out"));
   }
   expect_refused(slide_.run({"test", "out", "tst.texts.jsonl"}), "tst.texts.jsonl:1:1: there are no numbers");
   expect_refused(slide_.run({"predict", "out", "-"}, "plain words\n"), "0 dense columns, the model 20");
@@ -275,19 +249,15 @@ TEST_F(DenseLinesTest, AreRefusedByTheirLine) {
 TEST_F(DenseLinesTest, AreNamedWhereTheyAreNotClear) {
   ASSERT_EQ(train_lines("trn.jsonl", "none", {"--set", "data.dense=none"}).code, 0);
   EXPECT_EQ(Json::parse(slide_.run({"inspect", "none", "--json"}).out)["dense_columns"], 0);
-  const Outcome more = slide_.run({"train", "--init", "none", "trn.jsonl", "--out", "more"});
-  EXPECT_EQ(more.code, 0) << more.err;
+  expect_done(slide_.run({"train", "--init", "none", "trn.jsonl", "--out", "more"}));
   ASSERT_EQ(train_lines("trn.jsonl", "ids", {"--set", "data.dense=ids"}).code, 0);
   EXPECT_EQ(Json::parse(slide_.run({"inspect", "ids", "--json"}).out)["dense_columns"], 2);
   std::string lines = file("trn.jsonl");
   for (std::size_t at = 0; (at = lines.find("[1, 2]", at)) != std::string::npos;)
     lines.replace(at, 6, "[1.5, 2]");
   write_file(slide_.path("two.jsonl"), lines);
-  const Outcome unclear = train_lines("two.jsonl", "two");
-  EXPECT_EQ(unclear.code, 0) << unclear.err;
-  EXPECT_NE(unclear.err.find("the columns 'ids' and 'vector' are lists of numbers and are not read"),
-            std::string::npos)
-      << unclear.err;
+  const Outcome unclear = expect_done(train_lines("two.jsonl", "two"));
+  EXPECT_TRUE(contains(unclear.err, "the columns 'ids' and 'vector' are lists of numbers and are not read"));
   expect_refused(train_lines("X.trn.npy+trn.jsonl", "a", {"--set", "data.dense=vector"}), "leave one out");
   expect_refused(train_lines("trn.jsonl", "a", {"--set", "data.dense=labels"}), "also that of data.labels");
   for (const std::string texts : {"vector", "text,vector"})
@@ -310,15 +280,13 @@ TEST_F(DenseTest, GivesTheSameModelOfHalvesThatHoldTheSameNumbers) {
   write_file(slide_.path("float.npy"), npy("<f4", 300, floats));
   for (const std::string name : {"half", "float"})
     ASSERT_EQ(train_on("small.toml", name + ".npy,Y.trn.txt", name).code, 0);
-  const Outcome half = slide_.run({"predict", "half", "half.npy"});
-  EXPECT_EQ(half.code, 0) << half.err;
+  const Outcome half = expect_done(slide_.run({"predict", "half", "half.npy"}));
   EXPECT_EQ(half.out, slide_.run({"predict", "float", "float.npy"}).out);
 }
 
 TEST_F(DenseTest, ContinuesAModel) {
   ASSERT_EQ(train_on("small.toml", "X.trn.npy", "out", {"--set", "neighbours.share=0.25"}).code, 0);
-  const Outcome more = slide_.run({"train", "--init", "out", "X.tst.npy", "--out", "more"});
-  EXPECT_EQ(more.code, 0) << more.err;
+  const Outcome more = expect_done(slide_.run({"train", "--init", "out", "X.tst.npy", "--out", "more"}));
   EXPECT_GT(precision("more", "X.tst.npy"), 0.9);
   const Json told = Json::parse(slide_.run({"inspect", "more", "--json"}).out);
   EXPECT_EQ(told["neighbours"]["samples"].get<int>(), 360);

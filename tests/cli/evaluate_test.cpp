@@ -13,8 +13,7 @@ class EvaluateTest : public CliTest {
   // The command's JSON output.
   Json measures(std::vector<std::string> arguments, const std::string& input = "") {
     arguments.emplace_back("--json");
-    const Outcome done = evaluate(std::move(arguments), input);
-    EXPECT_EQ(done.code, 0) << done.err;
+    const Outcome done = expect_done(evaluate(std::move(arguments), input));
     return done.code == 0 ? Json::parse(done.out) : Json();
   }
   // Expects exit code 2 and this message.
@@ -75,7 +74,7 @@ TEST_F(EvaluateTest, KnowsLabelsByName) {
   const Json by_file =
       measures({"scores.txt", "data.tsv", "--k", "1", "--labels", "names.txt", "--per-label", "labels.tsv"});
   EXPECT_EQ(by_file["recall_at_1"], by_data["recall_at_1"]);
-  EXPECT_NE(file("labels.tsv").find("\n0\told wine\t1\t1\t1\t"), std::string::npos) << file("labels.tsv");
+  EXPECT_TRUE(contains(file("labels.tsv"), "\n0\told wine\t1\t1\t1\t"));
   write("scores.txt", "green:0.5\n\n");
   refuses("scores.txt:1:1: the label 'green' is not among the names of labels",
           {"scores.txt", "data.tsv", "--labels", "names.txt"});
@@ -129,15 +128,13 @@ TEST_F(EvaluateTest, FaultsAreOneLine) {
 
 TEST_F(EvaluateTest, AgreesWithTestOnScoresThatPredictWrites) {
   train_model();
-  const Outcome written = slide_.run({"predict", "out/model.slide", "data/test.txt", "--k", "60", "--scores",
-                                      "logit", "--out", "scores.npz"});
-  ASSERT_EQ(written.code, 0) << written.err;
+  const Outcome written = expect_done(slide_.run({"predict", "out/model.slide", "data/test.txt", "--k", "60",
+                                                  "--scores", "logit", "--out", "scores.npz"}));
   EXPECT_EQ(written.out, "");
   write("filter.txt", "0 3\n5 7\n5 8\n69 59\n");
   const Outcome tested =
-      slide_.run({"test", "out/model.slide", "data/test.txt", "--json", "--k", "1,5", "--filter",
-                  "filter.txt", "--per-label", "test.tsv", "--propensity", "0.5,0.4"});
-  ASSERT_EQ(tested.code, 0) << tested.err;
+      expect_done(slide_.run({"test", "out/model.slide", "data/test.txt", "--json", "--k", "1,5", "--filter",
+                              "filter.txt", "--per-label", "test.tsv", "--propensity", "0.5,0.4"}));
   const Json json = Json::parse(tested.out);
   const Json evaluated =
       measures({"scores.npz", "data/test.txt", "--k", "1,5", "--filter", "filter.txt", "--per-label",
@@ -152,8 +149,8 @@ TEST_F(EvaluateTest, AgreesWithTestOnScoresThatPredictWrites) {
 TEST_F(EvaluateTest, PredictPrintsJson) {
   train_model();
   const Outcome lines = slide_.run({"predict", "out/model.slide", "data/test.txt", "--k", "2"});
-  const Outcome objects = slide_.run({"predict", "out/model.slide", "data/test.txt", "--k", "2", "--json"});
-  ASSERT_EQ(objects.code, 0) << objects.err;
+  const Outcome objects =
+      expect_done(slide_.run({"predict", "out/model.slide", "data/test.txt", "--k", "2", "--json"}));
   std::string text;
   for (const Json& object : events_of(objects.out)) {
     for (std::size_t i = 0; i < object["predictions"].size(); ++i) {
@@ -169,8 +166,8 @@ TEST_F(EvaluateTest, PredictPrintsJson) {
 TEST_F(EvaluateTest, TestReadsStandardInputAndTellsIntervals) {
   train_model();
   const auto test = [&](const std::string& data, const std::string& input) {
-    const Outcome done = slide_.run({"test", "out/model.slide", data, "--json", "--bootstrap", "20"}, input);
-    EXPECT_EQ(done.code, 0) << done.err;
+    const Outcome done =
+        expect_done(slide_.run({"test", "out/model.slide", data, "--json", "--bootstrap", "20"}, input));
     Json json = Json::parse(done.out);
     json.erase("seconds");
     return json;
@@ -197,14 +194,12 @@ TEST_F(EvaluateTest, DecidesByRankAndThreshold) {
   EXPECT_EQ(file("curve.csv"),
             "threshold,precision,recall,f1,predicted,hits\n0.9,1,0.25,0.4,1,1\n0.8,0.5,0.25,0.333333,2,1\n"
             "0.5,0.666667,0.5,0.571429,3,2\n0.4,0.5,0.5,0.5,4,2\n");
-  EXPECT_NE(file("report.html").find("\"points\":[{\"threshold\":0.9"), std::string::npos);
+  EXPECT_TRUE(contains(file("report.html"), "\"points\":[{\"threshold\":0.9"));
   EXPECT_EQ(file("labels.tsv")
                 .find("label\tpositives\tpredicted_at_1\thits_at_1\tprecision_at_1\trecall_at_1\t"
                       "f1_at_1\tthreshold\tpredicted\thits\tprecision\trecall\tf1\n"),
             0U);
-  EXPECT_NE(file("labels.tsv").find("\n1\t2\t1\t1\t1\t0.5\t0.666667\t0.5\t1\t1\t1\t0.5\t0.666667\n"),
-            std::string::npos)
-      << file("labels.tsv");
+  EXPECT_TRUE(contains(file("labels.tsv"), "\n1\t2\t1\t1\t1\t0.5\t0.666667\t0.5\t1\t1\t1\t0.5\t0.666667\n"));
   EXPECT_NEAR(json["reliability"]["error"], (0.1 + 0.4 + 0.8 + 0.5) / 4, 1e-6);
   EXPECT_FALSE(measures({"-", "data.txt"}, "1:9\n\n\n").contains("reliability"));
 }
@@ -218,8 +213,8 @@ TEST_F(EvaluateTest, FindsThresholdsForAPrecisionAndForLabels) {
   EXPECT_EQ(json["threshold"], 0.45);
   EXPECT_EQ(json["label_thresholds"], 3);
   const std::string shown = evaluate({"scores.txt", "data.txt", "--label-thresholds", "1"}).out;
-  EXPECT_NE(shown.find("label thresholds   micro"), std::string::npos) << shown;
-  EXPECT_NE(shown.find("3 labels have thresholds of their own, the others 0.45"), std::string::npos) << shown;
+  EXPECT_TRUE(contains(shown, "label thresholds   micro"));
+  EXPECT_TRUE(contains(shown, "3 labels have thresholds of their own, the others 0.45"));
   const Json written = Json::parse(file("t.json"));
   EXPECT_EQ(written["threshold"], 0.45);
   EXPECT_EQ(written["labels"][1], (Json{{"id", 1}, {"threshold", 0.45}}));
@@ -249,11 +244,9 @@ TEST_F(EvaluateTest, ReadsDataAsTheModelDoes) {
                 .code,
             0);
   for (const char* data : {"train.csv", "test.jsonl"}) {
-    const Outcome scores = slide_.run({"predict", "m", data, "--k", "2"});
-    ASSERT_EQ(scores.code, 0) << scores.err;
+    const Outcome scores = expect_done(slide_.run({"predict", "m", data, "--k", "2"}));
     write("scores.txt", scores.out);
-    const Outcome tested = slide_.run({"test", "m", data, "--k", "1,2", "--json"});
-    ASSERT_EQ(tested.code, 0) << tested.err;
+    const Outcome tested = expect_done(slide_.run({"test", "m", data, "--k", "1,2", "--json"}));
     const Json json = measures({"scores.txt", data, "--model", "m", "--k", "1,2"});
     for (const char* name : {"p_at_1", "p_at_2", "ndcg_at_2", "recall_at_1"})
       EXPECT_NEAR(json[name], Json::parse(tested.out)[name], 1e-9) << data << ' ' << name;

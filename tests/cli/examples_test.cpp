@@ -85,7 +85,7 @@ TEST_F(ExamplesTest, OfEveryHelpRun) {
     const std::vector<std::string> examples = examples_of(slide_.run({name, "--help"}).out);
     ASSERT_EQ(examples.size(), 2U) << name;
     for (const std::string& example : examples) {
-      EXPECT_NE(example.find("slide " + name), std::string::npos) << example;
+      EXPECT_TRUE(contains(example, "slide " + name));
       const std::string line = shortened(example);
       EXPECT_EQ(run_line(line), 0) << example << "\n" << file("line.out").substr(0, 600);
     }

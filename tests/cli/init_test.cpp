@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -40,34 +39,22 @@ class InitTest : public CliTest {
   }
   Outcome go_on(const std::string& init, const std::string& data, const std::string& out,
                 std::vector<std::string> more = {}) {
-    std::vector<std::string> arguments = {"train", "--init", init, data, "--out", out};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return slide_.run(arguments);
+    return slide_.run(Strings{"train", "--init", init, data, "--out", out} + more);
   }
   void begin(const std::string& data, const std::string& out, std::vector<std::string> more = {}) {
-    std::vector<std::string> arguments = {"train", data, "--out", out};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const Outcome done = slide_.run(arguments);
-    ASSERT_EQ(done.code, 0) << done.err;
+    expect_done(slide_.run(Strings{"train", data, "--out", out} + more));
   }
   // The best label of each line of text.
   std::vector<std::string> best(const std::string& model, const std::string& text) {
-    const Outcome done = slide_.run({"predict", model, "-", "--k", "1"}, text);
-    EXPECT_EQ(done.code, 0) << done.err;
+    const Outcome done = expect_done(slide_.run({"predict", model, "-", "--k", "1"}, text));
     std::vector<std::string> labels;
     std::istringstream lines(done.out);
     for (std::string line; std::getline(lines, line);) labels.push_back(line.substr(0, line.find(':')));
     return labels;
   }
   double precision(const std::string& model, const std::string& data) {
-    const Outcome done = slide_.run({"test", model, data, "--json"});
-    EXPECT_EQ(done.code, 0) << done.err;
+    const Outcome done = expect_done(slide_.run({"test", model, data, "--json"}));
     return Json::parse(done.out)["p_at_1"].get<double>();
-  }
-  void expect_refused(const Outcome& outcome, const std::string& what) {
-    EXPECT_EQ(outcome.code, 2) << outcome.out;
-    EXPECT_NE(outcome.err.find(what), std::string::npos) << outcome.err;
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   }
 };
 
@@ -75,17 +62,15 @@ TEST_F(InitTest, NewWordsAndLabelsAreFoundAndOldOnesStay) {
   write_texts("old.tsv", 0, 2);
   write_texts("new.tsv", 2, 3);
   begin("old.tsv", "old");
-  const Outcome done = go_on("old", "new.tsv", "new");
-  ASSERT_EQ(done.code, 0) << done.err;
-  EXPECT_NE(done.out.find("and 1 labels are new"), std::string::npos) << done.out;
-  EXPECT_NE(done.out.find("training 4 epochs"), std::string::npos) << done.out;
+  const Outcome done = expect_done(go_on("old", "new.tsv", "new"));
+  EXPECT_TRUE(contains(done.out, "and 1 labels are new"));
+  EXPECT_TRUE(contains(done.out, "training 4 epochs"));
   const std::string asked = "the cello concert\nan oak forest\na goal of the match\n";
   EXPECT_EQ(best("new", asked), (std::vector<std::string>{"music", "nature", "sport"}));
   const Json start = events("new").front();
   EXPECT_EQ(start["samples"], 30);
   EXPECT_EQ(start["labels"], 3);
-  const Outcome steps = slide_.run({"inspect", "new", "--json"});
-  EXPECT_EQ(steps.code, 0) << steps.err;
+  expect_done(slide_.run({"inspect", "new", "--json"}));
   EXPECT_FALSE(exists("new/start.slide"));
 }
 
@@ -94,9 +79,9 @@ TEST_F(InitTest, LargerNumbersAreNewFeaturesAndLabels) {
   write_samples("new.txt", 120, 4, 4, 40);
   for (const std::string kind : {"layer.0.kind=dense", "optimizer.kind=adam"}) {
     begin("old.txt", "old", {"--set", kind, "--force", "--set", "layer.0.size=16"});
-    const Outcome done = go_on("old/model.slide", "new.txt", "new", {"--force", "--threads", "1"});
-    ASSERT_EQ(done.code, 0) << done.err;
-    EXPECT_NE(done.out.find("20 features and 4 labels are new"), std::string::npos) << done.out;
+    const Outcome done =
+        expect_done(go_on("old/model.slide", "new.txt", "new", {"--force", "--threads", "1"}));
+    EXPECT_TRUE(contains(done.out, "20 features and 4 labels are new"));
     EXPECT_GT(precision("new", "new.txt"), 0.95) << kind;
     EXPECT_GT(precision("new", "old.txt"), 0.95) << kind;
     ASSERT_EQ(go_on("old", "new.txt", "again", {"--force", "--threads", "2"}).code, 0);
@@ -116,7 +101,7 @@ TEST_F(InitTest, SettingsComeFromTheModelAndTheCommandOverThem) {
   const std::string config = file("new/config.toml");
   for (const char* line : {"size = 16", "seed = 7", "batch_size = 128", "learning_rate = 0.03", "uniform = 7",
                            "gradient_threshold = 0.1", "epochs = 2"})
-    EXPECT_NE(config.find(line), std::string::npos) << line;
+    EXPECT_TRUE(contains(config, line));
   ASSERT_EQ(slide_.run({"train", "new/config.toml", "--out", "again"}).code, 0) << "it names the model";
   EXPECT_TRUE(file("new/model.slide") == file("again/model.slide"));
 }
@@ -153,9 +138,8 @@ TEST_F(InitTest, LabelsWithoutSamplesAreForgotten) {
   const std::string asked = "a goal of the match\n";
   EXPECT_EQ(best("r1", asked), std::vector<std::string>{"sport"}) << "missing once";
   // the model records the number of epochs
-  const Outcome second = go_on("r1", "some.tsv", "r2", {"--epochs", "1"});
-  ASSERT_EQ(second.code, 0) << second.err;
-  EXPECT_NE(second.out.find("1 labels are dropped"), std::string::npos) << second.out;
+  const Outcome second = expect_done(go_on("r1", "some.tsv", "r2", {"--epochs", "1"}));
+  EXPECT_TRUE(contains(second.out, "1 labels are dropped"));
   EXPECT_NE(best("r2", asked), std::vector<std::string>{"sport"});
   EXPECT_EQ(events("r2").front()["labels"], 2);
   ASSERT_EQ(go_on("r2", "all.tsv", "r3").code, 0);
@@ -166,15 +150,13 @@ TEST_F(InitTest, NumbersThatAreForgottenStayAsUnknownLabels) {
   write_samples("all.txt", 120, 0, 6, 20);
   write_samples("some.txt", 120, 0, 3, 20);
   begin("all.txt", "r0");
-  const Outcome done = go_on("r0", "some.txt", "r1", {"--forget", "1", "--epochs", "1"});
-  ASSERT_EQ(done.code, 0) << done.err;
-  EXPECT_NE(done.out.find("3 labels are dropped"), std::string::npos) << done.out;
+  const Outcome done = expect_done(go_on("r0", "some.txt", "r1", {"--forget", "1", "--epochs", "1"}));
+  EXPECT_TRUE(contains(done.out, "3 labels are dropped"));
   EXPECT_EQ(events("r1").front()["labels"], 6);
   EXPECT_GT(precision("r1", "some.txt"), 0.95);
-  const Outcome sure = slide_.run({"predict", "r1", "all.txt", "--threshold", "0.1"});
-  EXPECT_EQ(sure.code, 0) << sure.err;
-  for (const char* label : {"0:", "1:", "2:"}) EXPECT_NE(sure.out.find(label), std::string::npos) << sure.out;
-  for (const char* label : {"3:", "4:", "5:"}) EXPECT_EQ(sure.out.find(label), std::string::npos) << sure.out;
+  const Outcome sure = expect_done(slide_.run({"predict", "r1", "all.txt", "--threshold", "0.1"}));
+  for (const char* label : {"0:", "1:", "2:"}) EXPECT_TRUE(contains(sure.out, label));
+  for (const char* label : {"3:", "4:", "5:"}) EXPECT_FALSE(contains(sure.out, label));
 }
 
 TEST_F(InitTest, AStoppedRunResumesFromItsCheckpoint) {
@@ -191,8 +173,7 @@ TEST_F(InitTest, AStoppedRunResumesFromItsCheckpoint) {
                                          "train.block_size=16",
                                          "data.validation=0.2"};
   ASSERT_EQ(go_on("old", "new.tsv", "whole", more).code, 0);
-  std::vector<std::string> arguments = {"train", "--init", "old", "new.tsv", "--out", "cut"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
+  const Strings arguments = Strings{"train", "--init", "old", "new.tsv", "--out", "cut"} + more;
   const pid_t child = slide_.start(arguments, [] {
     dup2(open("child-out", O_WRONLY | O_CREAT | O_TRUNC, 0666), 1);
     dup2(open("child-err", O_WRONLY | O_CREAT | O_TRUNC, 0666), 2);
@@ -202,9 +183,8 @@ TEST_F(InitTest, AStoppedRunResumesFromItsCheckpoint) {
   ASSERT_EQ(wait_for(child), 128 + SIGKILL) << "it ended before it was killed";
   EXPECT_TRUE(exists("cut/start.slide"));
   fs::remove_all(slide_.path("old"));
-  const Outcome done = slide_.run({"train", "--resume", "cut"});
-  ASSERT_EQ(done.code, 0) << done.err;
-  EXPECT_NE(done.out.find("going on after step"), std::string::npos) << done.out;
+  const Outcome done = expect_done(slide_.run({"train", "--resume", "cut"}));
+  EXPECT_TRUE(contains(done.out, "going on after step"));
   EXPECT_TRUE(file("whole/model.slide") == file("cut/model.slide"));
   EXPECT_EQ(without_timings(events("whole")), without_timings(events("cut")));
   EXPECT_FALSE(exists("cut/start.slide"));
@@ -216,14 +196,12 @@ TEST_F(InitTest, AFolderMayContinueTheRunThatItHolds) {
   write_texts("new.tsv", 1, 3);
   begin("old.tsv", "run");
   ASSERT_EQ(go_on("run", "new.tsv", "other").code, 0);
-  const Outcome done = go_on("run", "new.tsv", "run", {"--force"});
-  ASSERT_EQ(done.code, 0) << done.err;
+  expect_done(go_on("run", "new.tsv", "run", {"--force"}));
   EXPECT_TRUE(file("run/model.slide") == file("other/model.slide"));
   EXPECT_TRUE(exists("run/previous/model.slide"));
   fs::remove(slide_.path("run/model.slide"));  // as if killed before its first checkpoint
   write_file(slide_.path("run/environment.json"), "{\"finished\": false}\n");
-  const Outcome resumed = slide_.run({"train", "--resume", "run"});
-  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  expect_done(slide_.run({"train", "--resume", "run"}));
   EXPECT_TRUE(file("run/model.slide") == file("other/model.slide"));
 }
 
@@ -232,9 +210,8 @@ TEST_F(InitTest, AModelFromAPipeIsReadOnce) {
   write_texts("new.txt", 1, 3);
   begin("old.txt", "old");
   ASSERT_EQ(go_on("old/model.slide", "new.txt", "file").code, 0);
-  const Outcome piped =
-      slide_.run_behind("cat old/model.slide", {"train", "--init", "/dev/stdin", "new.txt", "--out", "pipe"});
-  ASSERT_EQ(piped.code, 0) << piped.err;
+  expect_done(slide_.run_behind("cat old/model.slide",
+                                {"train", "--init", "/dev/stdin", "new.txt", "--out", "pipe"}));
   EXPECT_EQ(slide_.run({"predict", "pipe", "new.txt"}).out, slide_.run({"predict", "file", "new.txt"}).out);
 }
 

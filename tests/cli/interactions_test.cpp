@@ -35,16 +35,11 @@ class InteractionsTest : public CliTest {
     write_file(slide_.path("asked.txt"), asked);
   }
   Outcome train(std::vector<std::string> more = {}) {
-    std::vector<std::string> arguments = {"train",    "known.txt", "--test", "asked.txt",
-                                          "--epochs", "15",        "--out",  "run"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return slide_.run(arguments);
+    return slide_.run(Strings{"train", "known.txt", "--test", "asked.txt", "--epochs", "15", "--out", "run"} +
+                      more);
   }
   Json measures(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments = {"test", "run", "asked.txt", "--json"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const Outcome done = slide_.run(arguments);
-    EXPECT_EQ(done.code, 0) << done.err;
+    const Outcome done = expect_done(slide_.run(Strings{"test", "run", "asked.txt", "--json"} + more));
     return Json::parse(done.out);
   }
 };
@@ -53,30 +48,23 @@ class InteractionsTest : public CliTest {
 TEST_F(InteractionsTest, ALogThatAModelNamesIsLookedAtFirst) {
   write_logs();
   ASSERT_EQ(train().code, 0);
-  const Outcome own = slide_.run({"test", "run", "asked.txt"});
-  EXPECT_EQ(own.code, 0) << own.err;
-  EXPECT_NE(own.err.find("known.txt, which the model names"), std::string::npos) << own.err;
+  const Outcome own = expect_done(slide_.run({"test", "run", "asked.txt"}));
+  EXPECT_TRUE(contains(own.err, "known.txt, which the model names"));
   std::filesystem::create_directories(slide_.path("elsewhere"));
   std::filesystem::copy_file(slide_.path("run/model.slide"), slide_.path("elsewhere/model.slide"));
-  const Outcome foreign = slide_.run({"test", "elsewhere/model.slide", "asked.txt"});
-  EXPECT_EQ(foreign.code, 2) << foreign.err;
-  EXPECT_NE(foreign.err.find("name it by --known"), std::string::npos) << foreign.err;
+  expect_refused(slide_.run({"test", "elsewhere/model.slide", "asked.txt"}), "name it by --known");
   EXPECT_EQ(slide_.run({"test", "elsewhere/model.slide", "asked.txt", "--known", "known.txt"}).code, 0);
-  const Outcome predicted = slide_.run({"predict", "elsewhere/model.slide", "asked.txt"});
-  EXPECT_EQ(predicted.code, 0) << predicted.err;
-  EXPECT_NE(predicted.err.find("users are not looked up"), std::string::npos) << predicted.err;
+  const Outcome predicted = expect_done(slide_.run({"predict", "elsewhere/model.slide", "asked.txt"}));
+  EXPECT_TRUE(contains(predicted.err, "users are not looked up"));
   std::filesystem::remove(slide_.path("known.txt"));
   std::filesystem::create_symlink("/dev/zero", slide_.path("known.txt"));
-  const Outcome device = slide_.run({"test", "run", "asked.txt"});
-  EXPECT_EQ(device.code, 2) << device.err;
-  EXPECT_NE(device.err.find("no regular file"), std::string::npos) << device.err;
+  expect_refused(slide_.run({"test", "run", "asked.txt"}), "no regular file");
 }
 
 TEST_F(InteractionsTest, NumbersAreGuessedAndTheMissingItemIsFound) {
   write_logs();
-  const Outcome done = train();
-  ASSERT_EQ(done.code, 0) << done.err;
-  EXPECT_NE(read_file(slide_.path("run/config.toml")).find("kind = \"interactions\""), std::string::npos);
+  expect_done(train());
+  EXPECT_TRUE(contains(read_file(slide_.path("run/config.toml")), "kind = \"interactions\""));
   const Json json = measures();
   EXPECT_EQ(json["samples"], kUsers);
   EXPECT_GT(json["p_at_1"].get<double>(), 0.9);
@@ -94,19 +82,18 @@ TEST_F(InteractionsTest, WhatIsKnownIsAnAnswerOnlyWhereItMayBe) {
 TEST_F(InteractionsTest, PredictReadsUsersAndNamesItems) {
   write_logs("i");
   ASSERT_EQ(train({"--set", "data.kind=interactions"}).code, 0);
-  const Outcome done = slide_.run({"predict", "run", "-", "--k", "1"}, "new i8 i9 i10 i11 i12 i13 i14\n");
-  EXPECT_EQ(done.code, 0) << done.err;
+  const Outcome done =
+      expect_done(slide_.run({"predict", "run", "-", "--k", "1"}, "new i8 i9 i10 i11 i12 i13 i14\n"));
   EXPECT_EQ(done.out.substr(0, done.out.find(':')), "new\ti15");
   const Outcome known =
       slide_.run({"predict", "run", "-", "--k", "40", "--keep-known"}, "new i8 i9 i10 i11 i12 i13 i14\n");
-  EXPECT_NE(known.out.find("i9:"), std::string::npos);
+  EXPECT_TRUE(contains(known.out, "i9:"));
 }
 
 TEST_F(InteractionsTest, TheNewestItemOfEachUserIsATest) {
   write_logs();
-  const Outcome done = slide_.run({"train", "known.txt", "--set", "data.test_newest=true", "data.time=order",
-                                   "--epochs", "2", "--out", "newest"});
-  ASSERT_EQ(done.code, 0) << done.err;
+  expect_done(slide_.run({"train", "known.txt", "--set", "data.test_newest=true", "data.time=order",
+                          "--epochs", "2", "--out", "newest"}));
   const std::vector<Json> events = events_of(read_file(slide_.path("newest/metrics.jsonl")));
   EXPECT_EQ(events.front()["test_samples"], kUsers);
   EXPECT_TRUE(events.back().contains("hit_rate_at_20") ||
@@ -126,8 +113,7 @@ TEST_F(InteractionsTest, HeldOutItemsAreTestedAgain) {
     for (const Json& event : events_of(read_file(slide_.path("newest/metrics.jsonl")))) {
       if (event.contains("hit_rate_at_5")) of_training = event;
     }
-    const Outcome done = slide_.run({"test", "newest", "./known.txt", "--json"});
-    EXPECT_EQ(done.code, 0) << done.err;
+    const Outcome done = expect_done(slide_.run({"test", "newest", "./known.txt", "--json"}));
     EXPECT_EQ(done.err,
               "slide: ./known.txt: the log of the training, measured on the items that it held out\n");
     const Json tested = Json::parse(done.out);
@@ -150,8 +136,7 @@ TEST_F(InteractionsTest, ItemsFromADateOnAreATest) {
                        "dated", "--force"});
   };
   const auto tested = [&](const std::string& set) {
-    const Outcome done = trained(set);
-    EXPECT_EQ(done.code, 0) << done.err;
+    expect_done(trained(set));
     return events_of(read_file(slide_.path("dated/metrics.jsonl"))).front()["test_samples"];
   };
   EXPECT_EQ(tested("data.test_after=2024-06-01"), 2);
@@ -162,9 +147,7 @@ TEST_F(InteractionsTest, ItemsFromADateOnAreATest) {
         {"data.test_after=2020-01-01", "has nothing before that time"},
         {"data.test_after=June", "data.test_after = June is no time"},
         {"data.test_newest=1.5", "a number of items, or a share of them below 1"}}) {
-    const Outcome refused = trained(set);
-    EXPECT_EQ(refused.code, 2) << set;
-    EXPECT_NE(refused.err.find(message), std::string::npos) << refused.err;
+    expect_refused(trained(set), message);
   }
 }
 
@@ -186,13 +169,9 @@ TEST_F(InteractionsTest, ATestAfterADateIsTheSameInEveryUnitOfTime) {
 
 TEST_F(InteractionsTest, TheNewestItemNeedsATime) {
   write_logs();
-  const Outcome refused = slide_.run(
-      {"train", "known.txt", "--set", "data.test_newest=true", "--epochs", "1", "--out", "newest"});
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_NE(
-      refused.err.find("known.txt has no times; name their column by data.time, or say data.time=order"),
-      std::string::npos)
-      << refused.err;
+  expect_refused(slide_.run({"train", "known.txt", "--set", "data.test_newest=true", "--epochs", "1", "--out",
+                             "newest"}),
+                 "known.txt has no times; name their column by data.time, or say data.time=order");
 }
 
 // The first log has the users of two groups; later logs add users of other groups with new items.
@@ -210,14 +189,12 @@ TEST_F(InteractionsTest, MoreUsersAndItemsAreLearntBehindThoseOfAModel) {
                         "--force", "--out", "first"})
                   .code,
               0);
-    const Outcome more =
-        slide_.run({"train", "--init", "first", "second.txt", "--epochs", "15", "--force", "--out", "run"});
-    ASSERT_EQ(more.code, 0) << more.err;
-    EXPECT_NE(more.out.find("24 features and 24 labels are new"), std::string::npos) << more.out;
+    const Outcome more = expect_done(
+        slide_.run({"train", "--init", "first", "second.txt", "--epochs", "15", "--force", "--out", "run"}));
+    EXPECT_TRUE(contains(more.out, "24 features and 24 labels are new"));
     EXPECT_GT(measures({"--known", "known.txt"})["p_at_1"].get<double>(), 0.9) << ridge;  // old and new users
-    const Outcome same = slide_.run({"train", "--init", "first", "second.txt", "--epochs", "15", "--threads",
-                                     "3", "--out", "same", "--force"});
-    ASSERT_EQ(same.code, 0) << same.err;
+    const Outcome same = expect_done(slide_.run({"train", "--init", "first", "second.txt", "--epochs", "15",
+                                                 "--threads", "3", "--out", "same", "--force"}));
     EXPECT_TRUE(read_file(slide_.path("same/model.slide")) == read_file(slide_.path("run/model.slide")));
   }
 }
@@ -228,50 +205,43 @@ TEST_F(InteractionsTest, AWeightThatIsNamedLeavesALogALog) {
     log += fmt::format("u{},m{},{},{}\n", i % 20, i % 7, 1 + i % 5, 978300760 + i);
   write_file(slide_.path("log.csv"), log);
   for (const char* weight : {"data.weight=rating", "data.weight=none"}) {
-    const Outcome named =
-        slide_.run({"train", "log.csv", "--set", weight, "--force", "--epochs", "1", "--out", "log"});
-    EXPECT_EQ(named.code, 0) << named.err;
-    EXPECT_NE(named.out.find("items  7 are features and labels"), std::string::npos) << named.out;
+    const Outcome named = expect_done(
+        slide_.run({"train", "log.csv", "--set", weight, "--force", "--epochs", "1", "--out", "log"}));
+    EXPECT_TRUE(contains(named.out, "items  7 are features and labels"));
   }
   write_file(slide_.path("samples.txt"), "2 5 3\n0 1:1\n2 3:1\n");
   const Outcome none = slide_.run({"train", "samples.txt", "--set", "data.weight=w", "--out", "none"});
   EXPECT_EQ(none.code, 2);
-  EXPECT_NE(none.err.find("data.weight = w names a column"), std::string::npos) << none.err;
-  const Outcome samples =
-      slide_.run({"train", "samples.txt", "--set", "data.kind=samples", "data.weight=w", "--out", "none"});
-  EXPECT_EQ(samples.code, 2);
-  EXPECT_NE(samples.err.find("needs a table"), std::string::npos) << samples.err;
+  EXPECT_TRUE(contains(none.err, "data.weight = w names a column"));
+  expect_refused(
+      slide_.run({"train", "samples.txt", "--set", "data.kind=samples", "data.weight=w", "--out", "none"}),
+      "needs a table");
 }
 
 TEST_F(InteractionsTest, WhatDoesNotFitIsRefused) {
   write_logs();
   ASSERT_EQ(train().code, 0);
   write_file(slide_.path("broken.txt"), "1 2 x\n1 3 4\n");
-  const Outcome broken = slide_.run({"test", "run", "broken.txt", "--known", "known.txt"});
-  EXPECT_EQ(broken.code, 2);
-  EXPECT_NE(broken.err.find("broken.txt:1:5: 'x' is no weight"), std::string::npos) << broken.err;
-  const Outcome missing = slide_.run({"test", "run", "asked.txt", "--known", "nowhere.txt"});
-  EXPECT_EQ(missing.code, 2);
-  EXPECT_NE(missing.err.find("nowhere.txt: there is no such file"), std::string::npos) << missing.err;
-  const Outcome forget =
-      slide_.run({"train", "--init", "run", "known.txt", "--forget", "1", "--out", "more"});
-  EXPECT_EQ(forget.code, 2);
-  EXPECT_NE(forget.err.find("train.expire_labels"), std::string::npos) << forget.err;
+  expect_refused(slide_.run({"test", "run", "broken.txt", "--known", "known.txt"}),
+                 "broken.txt:1:5: 'x' is no weight");
+  expect_refused(slide_.run({"test", "run", "asked.txt", "--known", "nowhere.txt"}),
+                 "nowhere.txt: there is no such file");
+  expect_refused(slide_.run({"train", "--init", "run", "known.txt", "--forget", "1", "--out", "more"}),
+                 "train.expire_labels");
   const Outcome samples = slide_.run(
       {"train", "known.txt", "--set", "data.kind=samples", "data.known=known.txt", "--out", "other"});
   EXPECT_EQ(samples.code, 2);
-  EXPECT_NE(samples.err.find("'data.known'"), std::string::npos) << samples.err;
+  EXPECT_TRUE(contains(samples.err, "'data.known'"));
   write_file(slide_.path("samples.txt"), "2 5 3\n0 1:1\n2 3:1\n");
   ASSERT_EQ(slide_.run({"train", "samples.txt", "--epochs", "1", "--out", "samples"}).code, 0);
-  const Outcome mixed = slide_.run({"train", "--init", "samples", "known.txt", "--out", "more"});
-  EXPECT_EQ(mixed.code, 2);
-  EXPECT_NE(mixed.err.find("a log of interactions"), std::string::npos) << mixed.err;
+  expect_refused(slide_.run({"train", "--init", "samples", "known.txt", "--out", "more"}),
+                 "a log of interactions");
   for (const char* kind : {"data.kind=samples", "data.kind=auto"}) {
     const Outcome ridge =
         slide_.run({"train", "samples.txt", "--set", kind, "layer.-1.wide_ridge=10", "--out", "other"});
     EXPECT_EQ(ridge.code, 2);
-    EXPECT_NE(ridge.err.find("wide_ridge"), std::string::npos) << ridge.err;
-    EXPECT_NE(ridge.err.find("data.kind"), std::string::npos) << ridge.err;
+    EXPECT_TRUE(contains(ridge.err, "wide_ridge"));
+    EXPECT_TRUE(contains(ridge.err, "data.kind"));
   }
 }
 

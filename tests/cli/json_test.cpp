@@ -12,8 +12,7 @@ class JsonTest : public CliTest {
  protected:
   Json json_of(std::vector<std::string> arguments) {
     arguments.emplace_back("--json");
-    const Outcome outcome = slide_.run(arguments);
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const Outcome outcome = expect_done(slide_.run(arguments));
     EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1) << outcome.out;
     return Json::parse(outcome.out);
   }
@@ -55,7 +54,7 @@ TEST_F(JsonTest, InspectTellsOfAConfiguration) {
   const Json unsized = json_of({"inspect", "small.toml"});
   EXPECT_EQ(unsized["labels"], nullptr);
   EXPECT_FALSE(unsized.contains("memory"));
-  EXPECT_NE(unsized["toml"].get<std::string>().find("[data]"), std::string::npos);
+  EXPECT_TRUE(contains(unsized["toml"].get<std::string>(), "[data]"));
 }
 
 TEST_F(JsonTest, ConvertTellsOfItsOutput) {
@@ -72,9 +71,9 @@ TEST_F(JsonTest, ConvertTellsOfItsOutput) {
 
 TEST_F(JsonTest, TuneTellsOfEachTrialAndOfTheResult) {
   generate();
-  const Outcome done = slide_.run({"tune", "small.toml", "--set", "data.train=data/train.txt", "--trials",
-                                   "3", "--minutes", "5", "--out", "best.toml", "--json"});
-  ASSERT_EQ(done.code, 0) << done.err;
+  const Outcome done =
+      expect_done(slide_.run({"tune", "small.toml", "--set", "data.train=data/train.txt", "--trials", "3",
+                              "--minutes", "5", "--out", "best.toml", "--json"}));
   const std::vector<Json> lines = events_of(done.out);
   ASSERT_EQ(lines.size(), 4U) << done.out;
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(lines[i]["trial"], i + 1);

@@ -6,8 +6,6 @@ namespace slide::test {
 namespace {
 
 namespace fs = std::filesystem;
-using Strings = std::vector<std::string>;
-
 class KeepModelsTest : public CliTest {
  protected:
   void SetUp() override {
@@ -15,15 +13,12 @@ class KeepModelsTest : public CliTest {
     train_model();
   }
   Outcome train_into(const std::string& out, const Strings& more = {}) {
-    Strings arguments = {"train", "small.toml", "--set", "data.train=data/train.txt", "--out", out};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return slide_.run(arguments);
+    return slide_.run(Strings{"train", "small.toml", "--set", "data.train=data/train.txt", "--out", out} +
+                      more);
   }
   void expect_kept(const std::string& kept, const std::string& part, const Outcome& outcome,
                    const std::string& before) {
-    EXPECT_EQ(outcome.code, 2) << outcome.out;
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-    EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
+    expect_refused(outcome, part);
     EXPECT_TRUE(file(kept) == before) << kept;
   }
 };
@@ -68,8 +63,7 @@ TEST_F(KeepModelsTest, ResumingReplacesNoModelOfOthers) {
   EXPECT_TRUE(file("stopped/model.slide") == file("whole/model.slide"));
   // Killed between its model and its end, it goes on.
   write_file(slide_.path("stopped/environment.json"), "{\"finished\": false}");
-  const Outcome again = slide_.run({"train", "--resume", "stopped"});
-  EXPECT_EQ(again.code, 0) << again.err;
+  expect_done(slide_.run({"train", "--resume", "stopped"}));
 }
 
 TEST_F(KeepModelsTest, OtherOutputsReplaceNone) {
@@ -123,8 +117,7 @@ TEST_F(KeepModelsTest, AFolderStandsForItsBestModel) {
   fs::copy(slide_.path("out/model.slide"), slide_.path("v/model.slide"),
            fs::copy_options::overwrite_existing);
   const auto printed = [&](Strings arguments) {
-    const Outcome done = slide_.run(arguments);
-    EXPECT_EQ(done.code, 0) << done.err;
+    const Outcome done = expect_done(slide_.run(arguments));
     return done.out;
   };
   const auto of = [&](const std::string& model) {
@@ -147,9 +140,7 @@ TEST_F(KeepModelsTest, AFolderStandsForItsBestModel) {
 TEST_F(KeepModelsTest, ARunThatHasNotEndedHasNoModelYet) {
   ASSERT_EQ(train_into("v", {"--set", "data.validation=0.2"}).code, 0);
   fs::remove(slide_.path("v/model.slide"));
-  const Outcome refused = slide_.run({"test", "v", "data/test.txt"});
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_NE(refused.err.find("has no model yet"), std::string::npos) << refused.err;
+  expect_refused(slide_.run({"test", "v", "data/test.txt"}), "has no model yet");
 }
 
 }  // namespace

@@ -28,28 +28,16 @@ class LabelTextsCliTest : public CliTest {
     write_file(slide_.path("t.tsv"), "dance\tballet shoes\nnature\tforest trees\n");
   }
   Outcome teach(const std::string& data, const std::string& texts, std::vector<std::string> more = {}) {
-    std::vector<std::string> arguments = {"train",
-                                          data,
-                                          "--out",
-                                          "run",
-                                          "--force",
-                                          "--set",
-                                          "text.min_count=1",
-                                          "train.epochs=6",
-                                          "data.label_text=" + texts};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return slide_.run(arguments);
+    return slide_.run(Strings{"train", data, "--out", "run", "--force", "--set", "text.min_count=1",
+                              "train.epochs=6", "data.label_text=" + texts} +
+                      more);
   }
   std::string best(const std::string& asked) {
-    const Outcome outcome = slide_.run({"predict", "run", "-", "--k", "1"}, asked);
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const Outcome outcome = expect_done(slide_.run({"predict", "run", "-", "--k", "1"}, asked));
     return outcome.out.substr(0, outcome.out.find(':'));
   }
   void refused(const std::string& data, const std::string& texts, const std::string& what) {
-    const Outcome outcome = teach(data, texts);
-    EXPECT_EQ(outcome.code, 2) << outcome.out;
-    EXPECT_NE(outcome.err.find(what), std::string::npos) << outcome.err;
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    expect_refused(teach(data, texts), what);
   }
 };
 
@@ -57,10 +45,9 @@ TEST_F(LabelTextsCliTest, FindLabelsWithoutASample) {
   for (const std::string& data : {std::string("d.tsv"), std::string("d.csv")}) {
     std::vector<std::string> more;
     if (data == "d.csv") more = {"data.text=words", "data.labels=label"};
-    const Outcome done = teach(data, "t.tsv", more);
-    ASSERT_EQ(done.code, 0) << done.err;
-    EXPECT_NE(done.out.find("60 samples"), std::string::npos) << done.out;
-    EXPECT_NE(done.out.find("2 of 3 labels have one, 1 of them no sample"), std::string::npos) << done.out;
+    const Outcome done = expect_done(teach(data, "t.tsv", more));
+    EXPECT_TRUE(contains(done.out, "60 samples"));
+    EXPECT_TRUE(contains(done.out, "2 of 3 labels have one, 1 of them no sample"));
     EXPECT_EQ(best("ballet shoes\n"), "dance") << data;
     EXPECT_EQ(best("a violin\n"), "music") << data;
   }
@@ -68,8 +55,7 @@ TEST_F(LabelTextsCliTest, FindLabelsWithoutASample) {
 
 TEST_F(LabelTextsCliTest, AreFeaturesInRowsToo) {
   write_file(slide_.path("labels.txt"), "3 8 0\n 0:1\n 1:1\n 7:1\n");
-  const Outcome done = teach("d.txt", "labels.txt");
-  ASSERT_EQ(done.code, 0) << done.err;
+  expect_done(teach("d.txt", "labels.txt"));
   EXPECT_EQ(best("7:1\n"), "2");
   EXPECT_EQ(best("0:1\n"), "0");
 }

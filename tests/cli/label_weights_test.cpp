@@ -25,17 +25,12 @@ class LabelWeightsCliTest : public CliTest {
   }
   // The scores after training with these weights.
   std::string taught(const std::string& weights) {
-    const Outcome done = teach(weights, "run");
-    EXPECT_EQ(done.code, 0) << done.err;
-    const Outcome asked = slide_.run({"predict", "run", "-"}, "violin 1\nviolin 2\nviolin 3\n");
-    EXPECT_EQ(asked.code, 0) << asked.err;
+    expect_done(teach(weights, "run"));
+    const Outcome asked = expect_done(slide_.run({"predict", "run", "-"}, "violin 1\nviolin 2\nviolin 3\n"));
     return asked.out;
   }
   void refused(const std::string& weights, const std::string& what) {
-    const Outcome outcome = teach(weights, "no");
-    EXPECT_EQ(outcome.code, 2) << outcome.out;
-    EXPECT_NE(outcome.err.find(what), std::string::npos) << outcome.err;
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    expect_refused(teach(weights, "no"), what);
   }
 };
 
@@ -51,7 +46,7 @@ TEST_F(LabelWeightsCliTest, AreByNumberByNameAndByFrequency) {
   write_file(slide_.path("powers.txt"), "often\t0.8333333333\nrare\t2.5\n");
   const std::string power = taught("-0.5");
   EXPECT_EQ(power, taught("powers.txt"));
-  EXPECT_NE(read_file(slide_.path("run/config.toml")).find(slide_.path("powers.txt")), std::string::npos)
+  EXPECT_TRUE(contains(read_file(slide_.path("run/config.toml")), slide_.path("powers.txt")))
       << "the path is absolute";
 }
 

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -64,25 +63,19 @@ TEST_F(LogFilesTest, AWideHeaderIsRecognised) {
     write_file(slide_.path("log"), log);
     return slide_.run({"train", "log", "--epochs", "1", "--force", "--out", "run"});
   };
-  const Outcome done = train_as_it_is("user_id,item_id,rating,timestamp,channel");
-  ASSERT_EQ(done.code, 0) << done.err;
-  EXPECT_NE(
-      done.out.find("/log is read as interactions: users by user_id, items by item_id, weights by rating, "
-                    "times by timestamp; not read: channel\n"),
-      std::string::npos)
-      << done.out;
-  EXPECT_NE(done.out.find("training 1 epoch, "), std::string::npos) << done.out;
+  const Outcome done = expect_done(train_as_it_is("user_id,item_id,rating,timestamp,channel"));
+  EXPECT_TRUE(contains(done.out,
+                       "/log is read as interactions: users by user_id, items by item_id, weights by rating, "
+                       "times by timestamp; not read: channel\n"));
+  EXPECT_TRUE(contains(done.out, "training 1 epoch, "));
   EXPECT_EQ(start()["samples"], 3);
-  const Outcome look = slide_.run({"inspect", "log", "--json"});
-  ASSERT_EQ(look.code, 0) << look.err;
-  EXPECT_NE(
-      look.out.find("\"users by user_id, items by item_id, weights by rating, times by timestamp; not read: "
-                    "channel\""),
-      std::string::npos)
-      << look.out;
-  const Outcome table = train_as_it_is("user_id,item_id,rating,timestamp,review_text");
-  EXPECT_EQ(table.code, 2) << table.out;
-  EXPECT_NE(table.err.find("set data.kind=interactions"), std::string::npos) << table.err;
+  const Outcome look = expect_done(slide_.run({"inspect", "log", "--json"}));
+  EXPECT_TRUE(
+      contains(look.out,
+               "\"users by user_id, items by item_id, weights by rating, times by timestamp; not read: "
+               "channel\""));
+  expect_refused(train_as_it_is("user_id,item_id,rating,timestamp,review_text"),
+                 "set data.kind=interactions");
 }
 
 // Ties of times are not broken by the place in the file.
@@ -106,26 +99,23 @@ TEST_F(LogFilesTest, TheOrderOfLinesChangesNoModel) {
 
 TEST_F(LogFilesTest, RecommendationsNameTheirUsers) {
   ASSERT_EQ(train("ann,green tea,5\nann,\"jam, hot\",4\nbob,green tea,1\nbob,rice,2\ncid,rice,3\n").code, 0);
-  const Outcome text = slide_.run({"predict", "run", "-", "--k", "1"}, "zed,rice,3\nann,rice,2\n");
-  ASSERT_EQ(text.code, 0) << text.err;
+  const Outcome text =
+      expect_done(slide_.run({"predict", "run", "-", "--k", "1"}, "zed,rice,3\nann,rice,2\n"));
   EXPECT_EQ(text.out.substr(0, 4), "zed\t") << text.out;
   EXPECT_EQ(text.out.substr(text.out.find('\n') + 1, 4), "ann\n") << text.out;  // she has all there is
-  const Outcome json = slide_.run({"predict", "run", "-", "--json"}, "cid\n");
-  ASSERT_EQ(json.code, 0) << json.err;
+  const Outcome json = expect_done(slide_.run({"predict", "run", "-", "--json"}, "cid\n"));
   const Json answer = Json::parse(json.out);
   EXPECT_EQ(answer["user"], "cid");
   EXPECT_EQ(answer["predictions"].size(), 2U) << "rice, which the training log has, is left out";
-  EXPECT_NE(json.out.find("\"jam, hot\""), std::string::npos);
-  const Outcome file = slide_.run({"predict", "run", "-", "--out", "scores.npz"}, "zed,rice,3\nann,rice,2\n");
-  ASSERT_EQ(file.code, 0) << file.err;
+  EXPECT_TRUE(contains(json.out, "\"jam, hot\""));
+  expect_done(slide_.run({"predict", "run", "-", "--out", "scores.npz"}, "zed,rice,3\nann,rice,2\n"));
   const std::string bytes = read_file(slide_.path("scores.npz"));
-  EXPECT_NE(bytes.find("users.npy"), std::string::npos);
+  EXPECT_TRUE(contains(bytes, "users.npy"));
 }
 
 TEST_F(LogFilesTest, PredictLooksUsersUpAsTestDoes) {
   ASSERT_EQ(train("1 10 5\n1 20 3\n2 20 4\n2 30 4\n3 10 1\n3 30 2\n").code, 0);
-  const Outcome known = slide_.run({"predict", "run", "-", "--k", "3"}, "1\n");
-  ASSERT_EQ(known.code, 0) << known.err;
+  const Outcome known = expect_done(slide_.run({"predict", "run", "-", "--k", "3"}, "1\n"));
   EXPECT_EQ(known.out.substr(0, 5), "1\t30:") << known.out;
   EXPECT_EQ(std::ranges::count(known.out, ':'), 1);
   // Lines of as many fields as those of training are pairs, others lists.
@@ -138,23 +128,18 @@ TEST_F(LogFilesTest, PredictLooksUsersUpAsTestDoes) {
   EXPECT_EQ(other.out.substr(0, 5), "1\t20:") << other.out << other.err;
   write_file(slide_.path("log"), "");
   ASSERT_EQ(std::remove(slide_.path("log").c_str()), 0);
-  const Outcome gone = slide_.run({"predict", "run", "-", "--k", "3"}, "1 10 5\n");
-  EXPECT_EQ(gone.code, 0) << gone.err;
-  EXPECT_NE(gone.err.find("is not there, so users are not looked up"), std::string::npos) << gone.err;
+  const Outcome gone = expect_done(slide_.run({"predict", "run", "-", "--k", "3"}, "1 10 5\n"));
+  EXPECT_TRUE(contains(gone.err, "is not there, so users are not looked up"));
   EXPECT_EQ(slide_.run({"predict", "run", "-", "--known", "none.txt"}, "1\n").code, 2);
 }
 
 TEST_F(LogFilesTest, DoubtIsOneLine) {
-  const Outcome done = train("1,10,5\n2,20,3\n3,10,1\n");
-  ASSERT_EQ(done.code, 0) << done.err;
+  const Outcome done = expect_done(train("1,10,5\n2,20,3\n3,10,1\n"));
   EXPECT_EQ(std::ranges::count(done.err, '\n'), 1) << done.err;
-  EXPECT_NE(done.err.find("set data.log=pairs"), std::string::npos) << done.err;
+  EXPECT_TRUE(contains(done.err, "set data.log=pairs"));
   EXPECT_EQ(train("1,10,5\n2,20,3\n3,10,1\n", {"data.log=lists"}).err, "");
-  const Outcome column = train("who,what\na,x\na,y\nb,x\n", {"data.user=who", "data.item=which"});
-  EXPECT_EQ(column.code, 2);
-  EXPECT_NE(column.err.find("there is no column 'which', which data.item names; the columns are who, what"),
-            std::string::npos)
-      << column.err;
+  expect_refused(train("who,what\na,x\na,y\nb,x\n", {"data.user=who", "data.item=which"}),
+                 "there is no column 'which', which data.item names; the columns are who, what");
 }
 
 }  // namespace

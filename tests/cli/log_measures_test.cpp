@@ -16,16 +16,13 @@
 namespace slide::test {
 namespace {
 
-using Strings = std::vector<std::string>;
-
 class LogMeasuresTest : public CliTest {
  protected:
   void write(const std::string& name, const std::string& text) const { write_file(slide_.path(name), text); }
   Outcome train(const Strings& more = {}) const {
-    Strings arguments = {"train", "train.csv", "--set",  "data.kind=interactions", "--epochs", "2",
-                         "--out", "run",       "--force"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return slide_.run(arguments);
+    return slide_.run(Strings{"train", "train.csv", "--set", "data.kind=interactions", "--epochs", "2",
+                              "--out", "run", "--force"} +
+                      more);
   }
   static Json json(const Outcome& done) {
     EXPECT_EQ(done.code, 0) << done.err;
@@ -63,8 +60,7 @@ TEST_F(LogMeasuresTest, AreTheSameByAllCommands) {
     const std::string user = row.substr(0, row.find(','));
     if (user != "user" && once.insert(user).second) users = user + "\n" + users;  // in another order
   }
-  const Outcome answers = slide_.run({"predict", "run", "-", "--k", "23"}, users);
-  ASSERT_EQ(answers.code, 0) << answers.err;
+  const Outcome answers = expect_done(slide_.run({"predict", "run", "-", "--k", "23"}, users));
   write("scores.txt", answers.out);
   write("scores.jsonl", slide_.run({"predict", "run", "-", "--k", "23", "--json"}, users).out);
   const auto evaluate = [&](const std::string& scores) {
@@ -106,9 +102,8 @@ TEST_F(LogMeasuresTest, ALogThatUsersHaveIsNoTruth) {
       const Outcome done = slide_.run(arguments);
       EXPECT_EQ(done.code, 2) << done.out;
       EXPECT_EQ(lines_of(done.err), 1U) << done.err;
-      EXPECT_NE(done.err.find("train.csv: the log is also what its users have"), std::string::npos)
-          << done.err;
-      EXPECT_NE(done.err.find("'slide test MODEL train.csv'"), std::string::npos) << done.err;
+      EXPECT_TRUE(contains(done.err, "train.csv: the log is also what its users have"));
+      EXPECT_TRUE(contains(done.err, "'slide test MODEL train.csv'"));
     }
     EXPECT_EQ(slide_.run({"evaluate", file, "later.csv", "--model", "run"}).code, 0);
   }
@@ -121,20 +116,15 @@ TEST_F(LogMeasuresTest, PredictionsThatLeaveOutTheTestAreWarnedOf) {
   ASSERT_EQ(train().code, 0);
   write("scores.txt", slide_.run({"predict", "run", "test.csv", "--k", "3"}).out);
   const Strings evaluate = {"evaluate", "scores.txt", "test.csv", "--train", "train.csv"};
-  const Outcome done = slide_.run(evaluate);
-  EXPECT_EQ(done.code, 0) << done.err;
-  EXPECT_NE(done.err.find("scores.txt: no user gets an item of test.csv, so that all measures are 0: slide "
-                          "predict leaves out the items of its DATA"),
-            std::string::npos)
-      << done.err;
+  const Outcome done = expect_done(slide_.run(evaluate));
+  EXPECT_TRUE(contains(done.err,
+                       "scores.txt: no user gets an item of test.csv, so that all measures are 0: slide "
+                       "predict leaves out the items of its DATA"));
   EXPECT_EQ(lines_of(done.err), 1U) << done.err;
   write("scores.txt", slide_.run({"recommend", "run", "--k", "3"}).out);
-  const Outcome table = slide_.run(evaluate);
-  EXPECT_EQ(table.code, 2);
-  EXPECT_NE(table.err.find("scores.txt:1:1: this is a table of slide recommend, a line an item; write a file "
-                           "to evaluate by --out FILE.npz or FILE.jsonl"),
-            std::string::npos)
-      << table.err;
+  expect_refused(slide_.run(evaluate),
+                 "scores.txt:1:1: this is a table of slide recommend, a line an item; write a file "
+                 "to evaluate by --out FILE.npz or FILE.jsonl");
   write(
       "test.csv", "user,item\n" + [] {  // the same users as those of the log
         std::string rows;
@@ -143,9 +133,8 @@ TEST_F(LogMeasuresTest, PredictionsThatLeaveOutTheTestAreWarnedOf) {
       }());
   for (const std::string out : {"best.npz", "best.jsonl"}) {
     ASSERT_EQ(slide_.run({"recommend", "run", "--k", "20", "--out", out}).code, 0);
-    const Outcome best = slide_.run({"evaluate", out, "test.csv", "--train", "train.csv"});
-    EXPECT_EQ(best.code, 0) << best.err;
-    EXPECT_EQ(best.err.find("no user gets"), std::string::npos) << best.err;
+    const Outcome best = expect_done(slide_.run({"evaluate", out, "test.csv", "--train", "train.csv"}));
+    EXPECT_FALSE(contains(best.err, "no user gets"));
   }
 }
 
@@ -154,10 +143,10 @@ TEST_F(LogMeasuresTest, UnknownItemsAreMissedAndSaidToBeItems) {
   write("test.csv", "a z\na never\n");
   ASSERT_EQ(train().code, 0);
   const Outcome test = slide_.run({"test", "run", "test.csv", "--k", "1", "--json"});
-  EXPECT_NE(test.err.find("unknown are 1 items to predict"), std::string::npos) << test.err;
+  EXPECT_TRUE(contains(test.err, "unknown are 1 items to predict"));
   EXPECT_NEAR(json(test)["recall_at_1"], 0.5, 1e-12);
   const Outcome predict = slide_.run({"predict", "run", "-"}, "new x\nnew never\n");
-  EXPECT_NE(predict.err.find("unknown are 1 items"), std::string::npos) << predict.err;
+  EXPECT_TRUE(contains(predict.err, "unknown are 1 items"));
 }
 
 TEST_F(LogMeasuresTest, EvaluateRefusesWhatIsNotOfTheUsers) {
@@ -170,10 +159,10 @@ TEST_F(LogMeasuresTest, EvaluateRefusesWhatIsNotOfTheUsers) {
     EXPECT_EQ(lines_of(done.err), 1U) << done.err;
     return done.err;
   };
-  EXPECT_NE(refusal("u1\ti1:0.5\n").find("no line for the user 'u2'"), std::string::npos);
-  EXPECT_NE(refusal("u1\ti1:0.5\nu2\nu1\n").find(":3:1: the user 'u1' is there twice"), std::string::npos);
-  EXPECT_NE(refusal("u1\ti1\nu2\n").find("scores.txt:1:4: 'i1' is no label:score"), std::string::npos);
-  EXPECT_NE(refusal("{\"predictions\":[]}\nu2\n").find("no name of a user"), std::string::npos);
+  EXPECT_TRUE(contains(refusal("u1\ti1:0.5\n"), "no line for the user 'u2'"));
+  EXPECT_TRUE(contains(refusal("u1\ti1:0.5\nu2\nu1\n"), ":3:1: the user 'u1' is there twice"));
+  EXPECT_TRUE(contains(refusal("u1\ti1\nu2\n"), "scores.txt:1:4: 'i1' is no label:score"));
+  EXPECT_TRUE(contains(refusal("{\"predictions\":[]}\nu2\n"), "no name of a user"));
   write("scores.txt", "\nu2\ti2:0.5\ti1:0.25\nu1\ti1:0.5\n");
   EXPECT_NEAR(json(slide_.run({"evaluate", "scores.txt", "test.csv", "--json"}))["p_at_1"], 1.0, 1e-12);
 }
@@ -195,9 +184,7 @@ TEST_F(LogMeasuresTest, AMatrixNamesItsUsers) {
   write_ratings();
   ASSERT_EQ(train().code, 0);
   const auto refusal = [&](const Strings& more = {}) {
-    Strings arguments = {"evaluate", "scores.npz", "test.csv"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const Outcome done = slide_.run(arguments);
+    const Outcome done = slide_.run(Strings{"evaluate", "scores.npz", "test.csv"} + more);
     EXPECT_EQ(done.code, 2) << done.out;
     EXPECT_EQ(lines_of(done.err), 1U) << done.err;
     return done.err;
@@ -206,22 +193,19 @@ TEST_F(LogMeasuresTest, AMatrixNamesItsUsers) {
   write("test.csv", "user,item\nu2,i1\nu1,i2\n");
   EXPECT_EQ(slide_.run({"evaluate", "scores.npz", "test.csv"}).code, 0);
   write("test.csv", "user,item\nu1,i1\nu2,i2\nu3,i1\n");
-  EXPECT_NE(refusal().find("scores.npz: there is no row for the user 'u3'"), std::string::npos);
+  EXPECT_TRUE(contains(refusal(), "scores.npz: there is no row for the user 'u3'"));
   write("test.csv", "user,item\nu1,i1\n");
-  const Outcome fewer = slide_.run({"evaluate", "scores.npz", "test.csv"});
-  EXPECT_EQ(fewer.code, 0);
-  EXPECT_NE(
-      fewer.err.find("scores.npz: users that are not in the data were left out: 1, the first of them 'u2'\n"),
-      std::string::npos)
-      << fewer.err;
+  const Outcome fewer = expect_done(slide_.run({"evaluate", "scores.npz", "test.csv"}));
+  EXPECT_TRUE(contains(
+      fewer.err, "scores.npz: users that are not in the data were left out: 1, the first of them 'u2'\n"));
   write("names.txt", "i1\ni2\n");
-  EXPECT_NE(refusal({"--labels", "names.txt"}).find("is not among the names of labels"), std::string::npos);
+  EXPECT_TRUE(contains(refusal({"--labels", "names.txt"}), "is not among the names of labels"));
   // Of rows without names the order cannot be known, also where there are as many as users.
   write("rows.svm", " 0:1\n 1:1\n");
   ASSERT_EQ(slide_.run({"convert", "rows.svm", "X.rows.npz"}).code, 0);
   std::filesystem::rename(slide_.path("X.rows.npz"), slide_.path("scores.npz"));
   write("test.csv", "user,item\nu1,i1\nu2,i2\n");
-  EXPECT_NE(refusal({"--labels", "names.txt"}).find("does not say whose rows these are"), std::string::npos);
+  EXPECT_TRUE(contains(refusal({"--labels", "names.txt"}), "does not say whose rows these are"));
 }
 
 // Nothing can be hidden of such users: what most have is what is learnt, from any order of lines.
@@ -232,11 +216,10 @@ TEST_F(LogMeasuresTest, UsersOfOneItemEachTeachWhatMostHave) {
     std::string log = "userId,movieId,rating\n";
     for (const std::string& line : lines) log += line + "\n";
     write("train.csv", log);
-    const Outcome done = train();
-    ASSERT_EQ(done.code, 0) << done.err;
+    const Outcome done = expect_done(train());
     EXPECT_EQ(lines_of(done.err), 1U) << done.err;
-    EXPECT_NE(done.err.find("slide: warning: "), std::string::npos) << done.err;
-    EXPECT_NE(done.err.find("no user has two items"), std::string::npos) << done.err;
+    EXPECT_TRUE(contains(done.err, "slide: warning: "));
+    EXPECT_TRUE(contains(done.err, "no user has two items"));
     const std::string model = read_file(slide_.path("run/model.slide"));
     if (first.empty()) first = model;
     EXPECT_TRUE(model == first) << log;
@@ -249,14 +232,13 @@ TEST_F(LogMeasuresTest, UsersOfOneItemEachTeachWhatMostHave) {
   const Outcome strict = train({"--strict"});
   EXPECT_EQ(strict.code, 2);
   EXPECT_EQ(lines_of(strict.err), 1U) << strict.err;
-  const Outcome held_out = train({"--set", "data.test_newest=true", "--set", "data.time=order"});
-  EXPECT_EQ(held_out.code, 0) << held_out.err;
+  expect_done(train({"--set", "data.test_newest=true", "--set", "data.time=order"}));
 }
 
 TEST_F(LogMeasuresTest, InspectTellsWhenInteractionsWere) {
   write("train.csv", "user,item,timestamp\na,x,978300000\na,y,978300060\nb,x,978386400\n");
   const Outcome told = slide_.run({"inspect", "train.csv"});
-  EXPECT_NE(told.out.find("2000-12-31T22:00:00Z to 2001-01-01T22:00:00Z"), std::string::npos) << told.out;
+  EXPECT_TRUE(contains(told.out, "2000-12-31T22:00:00Z to 2001-01-01T22:00:00Z"));
   write("train.csv", "user,item,time\na,x,2024-05-01T00:30:00+02:00\na,y,2024-05-02\n");
   const Json look = json(slide_.run({"inspect", "train.csv", "--json"}))["data"];
   EXPECT_EQ(look["first_time"], "2024-04-30T22:30:00Z") << look;
@@ -264,7 +246,7 @@ TEST_F(LogMeasuresTest, InspectTellsWhenInteractionsWere) {
   // Seconds and thousandths would be put in a wrong order.
   write("train.csv", "user,item,timestamp\na,x,978300000\na,y,978300060000\nb,x,978386400\n");
   const Outcome mixed = slide_.run({"inspect", "train.csv"});
-  EXPECT_NE(mixed.err.find("some times are seconds and others thousandths"), std::string::npos) << mixed.err;
+  EXPECT_TRUE(contains(mixed.err, "some times are seconds and others thousandths"));
 }
 
 TEST_F(LogMeasuresTest, WhatIsNoLogOfLinesIsToldApart) {
@@ -274,26 +256,21 @@ TEST_F(LogMeasuresTest, WhatIsNoLogOfLinesIsToldApart) {
   };
   for (const char* text : {"{\"user\": \"a\", \"item\": \"x\"}\n{\"user\": \"a\", \"item\": \"y\"}\n",
                            "[{\"user\": \"a\", \"item\": \"x\"},\n{\"user\": \"a\", \"item\": \"y\"}]\n"}) {
-    const Outcome json = inspect(text);
-    EXPECT_EQ(json.code, 2) << text;
-    EXPECT_NE(json.err.find(":1:1: this is JSON; a log of interactions has lines"), std::string::npos)
-        << json.err;
+    expect_refused(inspect(text), ":1:1: this is JSON; a log of interactions has lines");
   }
   for (const char* text : {"user,items\na,x|y\nb,y|z\n", "user,items\na,\"['x', 'y']\"\nb,\"['y', 'z']\"\n",
                            "user;items\na;\"x;y\"\nb;\"y;z\"\n"}) {
     const Outcome joined = inspect(text);
-    EXPECT_NE(joined.err.find(":2: "), std::string::npos) << joined.err;
-    EXPECT_NE(joined.err.find("is read as one item"), std::string::npos) << joined.err;
+    EXPECT_TRUE(contains(joined.err, ":2: "));
+    EXPECT_TRUE(contains(joined.err, "is read as one item"));
   }
   EXPECT_EQ(inspect("user,item\na,x\na,y|z\nb,x\nb,u\n").err, "");
   for (const char* text : {"Ann 0::tea 1\nBob 1::rice\nAnn 0::rice\n", "Ann 0::tea::5\nBob Lee::tea 1::4\n"})
-    EXPECT_NE(inspect(text).err.find("parts between '::'"), std::string::npos) << text;
+    EXPECT_TRUE(contains(inspect(text).err, "parts between '::'")) << text;
   for (const char* text :
        {"a std::map std::set\nb std::map\nc x\n", "a::x\na::y\nb::x y\n", "a x\na y::z\nb x\n"})
-    EXPECT_EQ(inspect(text).err.find("parts between '::'"), std::string::npos) << text;
-  const Outcome cr = inspect("user,item\ra,x\ra,y\rb,x\r");
-  EXPECT_EQ(cr.code, 2);
-  EXPECT_NE(cr.err.find("its lines end in CR alone"), std::string::npos) << cr.err;
+    EXPECT_FALSE(contains(inspect(text).err, "parts between '::'")) << text;
+  expect_refused(inspect("user,item\ra,x\ra,y\rb,x\r"), "its lines end in CR alone");
 }
 
 }  // namespace

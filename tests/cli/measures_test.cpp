@@ -10,8 +10,6 @@
 namespace slide::test {
 namespace {
 
-using Strings = std::vector<std::string>;
-
 // Samples of one or two of `labels`, with words or features of each.
 struct Drawn {
   std::string text, svm, xmc;
@@ -115,10 +113,8 @@ TEST_F(MeasuresTest, LabelsThatTrainingLacksCountAsMissedByAllDoors) {
   const Outcome told = slide_.run({"test", "text", "te.tsv", "--k", "1,3,5", "--json"});
   const Json tested = Json::parse(told.out);
   EXPECT_GT(tested["unknown_labels"], 10);
-  EXPECT_NE(
-      told.err.find(fmt::format("{} labels, as often as they occur", tested["unknown_labels"].get<int>())),
-      std::string::npos)
-      << told.err;
+  EXPECT_TRUE(contains(
+      told.err, fmt::format("{} labels, as often as they occur", tested["unknown_labels"].get<int>())));
   expect_same(logged("text"), tested, "train --test");
   write("s.txt", run({"predict", "text", "te.tsv"}).out);
   const Json evaluated = json({"evaluate", "s.txt", "te.tsv", "--train", "tr.tsv"});
@@ -130,10 +126,8 @@ TEST_F(MeasuresTest, LabelsThatTrainingLacksCountAsMissedByAllDoors) {
                 recall_by_hand(file("s.txt"), file("te.tsv"), k), 1e-9);
   }
   const Outcome plain = run({"evaluate", "s.txt", "te.tsv"});
-  EXPECT_NE(plain.out.find(fmt::format("missed are {} labels, as often as they occur",
-                                       tested["unknown_labels"].get<int>())),
-            std::string::npos)
-      << plain.out;
+  EXPECT_TRUE(contains(plain.out, fmt::format("missed are {} labels, as often as they occur",
+                                              tested["unknown_labels"].get<int>())));
   // By names of the model alone, and of standard input.
   run({"convert", "tr.tsv", "o.svm", "--model", "text", "--label-names", "names.txt"});
   run({"predict", "text", "te.tsv", "--k", "4", "--out", "s.npz"});
@@ -151,7 +145,7 @@ TEST_F(MeasuresTest, LabelsThatTrainingLacksCountAsMissedByAllDoors) {
 TEST_F(MeasuresTest, ATableOfLabelsNamesThem) {
   fit("tr.tsv", "", "text");
   run({"test", "text", "te.tsv", "--per-label", "labels.tsv"});
-  EXPECT_NE(file("labels.tsv").find("\ty z\t0\t"), std::string::npos) << file("labels.tsv");
+  EXPECT_TRUE(contains(file("labels.tsv"), "\ty z\t0\t"));
 }
 
 // Labels that are too rare for text.min_label_count are such, too.
@@ -228,8 +222,7 @@ TEST_F(MeasuresTest, UnknownFeaturesAreLeftOutAndTold) {
   write("l.svm", "1 1:1\n0 2:1\n");
   run({"train", "l.svm", "--out", "l", "--epochs", "2"});
   write("u.svm", "1 9:1 1:1\n"), write("k.svm", "1 1:1\n");
-  const Outcome tested = slide_.run({"test", "l", "u.svm", "--json"});
-  ASSERT_EQ(tested.code, 0) << tested.err;
+  const Outcome tested = expect_done(slide_.run({"test", "l", "u.svm", "--json"}));
   EXPECT_EQ(tested.err, "slide: u.svm: unknown are 1 features, as often as they occur\n");
   EXPECT_EQ(Json::parse(tested.out)["unknown_features"], 1);
   const std::string known = run({"predict", "l", "k.svm"}).out;
@@ -238,8 +231,7 @@ TEST_F(MeasuresTest, UnknownFeaturesAreLeftOutAndTold) {
   for (const std::string data : {"u.svm", "u.xmc", "X.u.npz"}) {
     const Outcome predicted = run({"predict", "l", data});
     EXPECT_EQ(predicted.out, known) << data << ": and their length does not count";
-    EXPECT_NE(predicted.err.find("unknown are 1 features, as often as they occur"), std::string::npos)
-        << data;
+    EXPECT_TRUE(contains(predicted.err, "unknown are 1 features, as often as they occur")) << data;
     EXPECT_EQ(json({"test", "l", data})["unknown_features"], 1) << data;
   }
   const Outcome piped = slide_.run({"predict", "l", "-"}, "1 9:1 1:1\n");
@@ -248,8 +240,7 @@ TEST_F(MeasuresTest, UnknownFeaturesAreLeftOutAndTold) {
   // What is beyond the file's own header is a fault as before, and so is a value that is none.
   write("h.xmc", "1 5 2\n1 9:1 1:1\n"), write("v.svm", "1 9:x 1:1\n");
   EXPECT_EQ(slide_.run({"test", "l", "h.xmc"}).code, 2);
-  EXPECT_NE(slide_.run({"test", "l", "v.svm"}).err.find("v.svm:1:5: the value 'x' is no number"),
-            std::string::npos);
+  EXPECT_TRUE(contains(slide_.run({"test", "l", "v.svm"}).err, "v.svm:1:5: the value 'x' is no number"));
   EXPECT_EQ(run({"predict", "l", "k.svm"}).err, "");
 }
 

@@ -55,7 +55,7 @@ TEST_F(ModelPlacesTest, DevicesWithoutAnEndAreNoData) {
         {"inspect", "/dev/zero"}}) {
     const Outcome outcome = slide_.run(arguments);
     EXPECT_EQ(outcome.code, 2) << outcome.err;
-    EXPECT_NE(outcome.err.find("this is a device, which may have no end"), std::string::npos) << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, "this is a device, which may have no end"));
   }
 }
 

@@ -9,8 +9,6 @@ namespace slide::test {
 namespace {
 
 namespace fs = std::filesystem;
-using Strings = std::vector<std::string>;
-
 class ModelsTest : public CliTest {
  protected:
   void SetUp() override {
@@ -24,21 +22,16 @@ class ModelsTest : public CliTest {
     return slide_.run(arguments);
   }
   void done(const Strings& arguments, const std::string& said) {
-    const Outcome outcome = models(arguments);
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const Outcome outcome = expect_done(models(arguments));
     EXPECT_EQ(outcome.out, said);
   }
   void refused(const Strings& arguments, const std::string& why) {
     const std::string log = file("served/models.jsonl");
-    const Outcome outcome = models(arguments);
-    EXPECT_EQ(outcome.code, 2) << outcome.err;
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-    EXPECT_NE(outcome.err.find(why), std::string::npos) << outcome.err;
+    expect_refused(models(arguments), why);
     EXPECT_EQ(file("served/models.jsonl"), log);
   }
   std::string current(const std::string& folder = "served") {
-    const Outcome listed = models({"list", folder, "--json"});
-    EXPECT_EQ(listed.code, 0) << listed.err;
+    const Outcome listed = expect_done(models({"list", folder, "--json"}));
     return listed.code == 0 ? Json::parse(listed.out)["current"].get<std::string>() : "";
   }
   // Each line of the log begins where the one before ended.
@@ -64,8 +57,7 @@ TEST_F(ModelsTest, AFolderStandsForItsCurrentModel) {
   done({"add", "served", "third.slide"}, "served: added third; the current model is v1\n");
   EXPECT_EQ(file("served/run2.slide"), file("run2/model.slide"));
   const auto predicted = [&](const std::string& model) {
-    const Outcome outcome = slide_.run({"predict", model, "data/test.txt"});
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const Outcome outcome = expect_done(slide_.run({"predict", model, "data/test.txt"}));
     return outcome.out;
   };
   EXPECT_EQ(predicted("served"), predicted("run1"));
@@ -79,7 +71,7 @@ TEST_F(ModelsTest, AFolderStandsForItsCurrentModel) {
   EXPECT_EQ(predicted("served"), predicted("run1"));
   const Outcome listed = models({"list", "served"});
   EXPECT_TRUE(listed.out.starts_with("  run2  ")) << listed.out;
-  EXPECT_NE(listed.out.find("\n* v1  "), std::string::npos) << listed.out;
+  EXPECT_TRUE(contains(listed.out, "\n* v1  "));
   expect_chain();
   const std::vector<Json> log = events_of(file("served/models.jsonl"));
   ASSERT_EQ(log.size(), 8U);
@@ -116,13 +108,10 @@ TEST_F(ModelsTest, WhatIsNoModelOrHasATakenNameIsRefused) {
   refused({"use", "run1", "model"}, "run1: this is the folder of a run");
   write_file(slide_.path("served/run2.slide"), damaged);
   refused({"use", "served", "run2"}, "the model is damaged");
-  const Outcome trained = train({}, "served");
-  EXPECT_EQ(trained.code, 2);
-  EXPECT_NE(trained.err.find("served: this is a registry of models"), std::string::npos) << trained.err;
+  expect_refused(train({}, "served"), "served: this is a registry of models");
   fs::remove(slide_.path("served/run1.slide"));
-  const Outcome gone = slide_.run({"predict", "served", "data/test.txt"});
-  EXPECT_EQ(gone.code, 2);
-  EXPECT_NE(gone.err.find("served: its current model run1 is gone"), std::string::npos) << gone.err;
+  expect_refused(slide_.run({"predict", "served", "data/test.txt"}),
+                 "served: its current model run1 is gone");
   std::ofstream(slide_.path("served/models.jsonl"), std::ios::app) << "{}\n";
   refused({"list", "served"}, "served/models.jsonl:5: this is no line of the log");
 }

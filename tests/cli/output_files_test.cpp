@@ -8,8 +8,6 @@ namespace slide::test {
 namespace {
 
 namespace fs = std::filesystem;
-using Strings = std::vector<std::string>;
-
 class OutputFilesTest : public CliTest {
  protected:
   void SetUp() override {
@@ -23,10 +21,7 @@ class OutputFilesTest : public CliTest {
   // Expects a refusal with one such line, and an unchanged file.
   void expect_refused(const std::string& kept, const std::string& part, const Strings& arguments) {
     const std::string before = file(kept);
-    const Outcome outcome = slide_.run(arguments);
-    EXPECT_EQ(outcome.code, 2) << fmt::format("{}", fmt::join(arguments, " "));
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-    EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
+    test::expect_refused(slide_.run(arguments), part);
     EXPECT_EQ(file(kept), before) << kept;
   }
   void expect_read(const std::string& kept, const Strings& arguments) {

@@ -84,7 +84,7 @@ TEST_F(OutputTest, HangingUpIsAStopAndResumesToTheSameModel) {
   ASSERT_TRUE(slide_.appears("cut/metrics.jsonl"));
   for (int i = 0; i < 3; ++i) kill(child, SIGHUP);
   ASSERT_EQ(wait_for(child), 128 + SIGHUP);
-  EXPECT_NE(errors().find("slide: stopped by SIGHUP after step"), std::string::npos) << errors();
+  EXPECT_TRUE(contains(errors(), "slide: stopped by SIGHUP after step"));
   ASSERT_EQ(slide_.run({"train", "--resume", "cut"}).code, 0);
   EXPECT_TRUE(read_file(slide_.path("whole/model.slide")) == read_file(slide_.path("cut/model.slide")));
   // Ignored under nohup.

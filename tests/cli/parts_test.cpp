@@ -48,8 +48,7 @@ class PartsTest : public CliTest {
     EXPECT_TRUE(file("half/model.slide") == file("pattern/model.slide"));
     EXPECT_EQ(without_timings(events("half")), without_timings(events("whole")));
     const auto answers = [&](const std::string& run) {
-      const Outcome done = slide_.run({"predict", run, "whole" + end, "--scores", "logit"});
-      EXPECT_EQ(done.code, 0) << done.err;
+      const Outcome done = expect_done(slide_.run({"predict", run, "whole" + end, "--scores", "logit"}));
       return done.out;
     };
     EXPECT_EQ(answers("half"), answers("whole"));
@@ -60,15 +59,11 @@ class PartsTest : public CliTest {
     arguments.insert(arguments.begin(), {"train", "--config", "small.toml"});
     arguments.insert(arguments.end(), more.begin(), more.end());
     arguments.insert(arguments.end(), {"--out", out, "--force"});
-    const Outcome done = slide_.run(arguments);
-    ASSERT_EQ(done.code, 0) << done.err;
+    expect_done(slide_.run(arguments));
   }
 
   void fails(const std::vector<std::string>& arguments, const std::string& part) {
-    const Outcome outcome = slide_.run(arguments);
-    EXPECT_EQ(outcome.code, 2) << outcome.out;
-    EXPECT_NE(outcome.err.find(part), std::string::npos) << part << '\n' << outcome.err;
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    expect_refused(slide_.run(arguments), part);
   }
 
   static std::string joined(const Lines& lines) {
@@ -141,8 +136,7 @@ TEST_F(PartsTest, TestPredictAndEvaluateTakeThemToo) {
   split(samples("data/test.txt"), 20, ".txt", xmc);
   write_file(slide_.path("whole.txt"), xmc(samples("data/test.txt")));
   const auto told = [&](std::vector<std::string> arguments) {
-    const Outcome done = slide_.run(arguments);
-    EXPECT_EQ(done.code, 0) << done.err;
+    const Outcome done = expect_done(slide_.run(arguments));
     return done.out;
   };
   const auto measures = [&](const std::string& data) {
@@ -155,19 +149,17 @@ TEST_F(PartsTest, TestPredictAndEvaluateTakeThemToo) {
   EXPECT_EQ(scores, told({"predict", "out", "whole.txt", "--k", "3"}));
   write_file(slide_.path("scores"), scores);
   EXPECT_EQ(told({"evaluate", "scores", "parts/?.txt"}), told({"evaluate", "scores", "whole.txt"}));
-  const Outcome trained =
-      train({"--set", "data.test=[\"parts/a.txt\", \"parts/b.txt\"]", "data.validation=parts/*.txt"});
-  ASSERT_EQ(trained.code, 0) << trained.err;
-  EXPECT_NE(trained.out.find("parts/a.txt and 1 more: 70 samples"), std::string::npos) << trained.out;
-  EXPECT_NE(trained.out.find("valid "), std::string::npos) << trained.out;
+  const Outcome trained = expect_done(
+      train({"--set", "data.test=[\"parts/a.txt\", \"parts/b.txt\"]", "data.validation=parts/*.txt"}));
+  EXPECT_TRUE(contains(trained.out, "parts/a.txt and 1 more: 70 samples"));
+  EXPECT_TRUE(contains(trained.out, "valid "));
 }
 
 TEST_F(PartsTest, ConvertPutsThemIntoOneFile) {
   generate();
   split(samples("data/train.txt"), 100, ".txt", xmc);
   const auto converts = [&](const std::string& in, const std::string& out) {
-    const Outcome done = slide_.run({"convert", in, out});
-    EXPECT_EQ(done.code, 0) << done.err;
+    expect_done(slide_.run({"convert", in, out}));
     return file(out);
   };
   EXPECT_EQ(converts("parts/*.txt", "joined.svm"), converts("data/train.txt", "whole.svm"));
@@ -180,39 +172,33 @@ TEST_F(PartsTest, ConvertPutsThemIntoOneFile) {
 TEST_F(PartsTest, InspectAndTuneReadThem) {
   generate();
   split(samples("data/train.txt"), 100, ".txt", xmc);
-  const Outcome inspected = slide_.run({"inspect", "parts/*.txt"});
-  ASSERT_EQ(inspected.code, 0) << inspected.err;
-  EXPECT_NE(inspected.out.find("300 samples, 120 features, 60 labels"), std::string::npos) << inspected.out;
-  const Outcome tuned = slide_.run({"tune", "parts/*.txt", "--config", "small.toml", "--trials", "1"});
-  EXPECT_EQ(tuned.code, 0) << tuned.err;
+  const Outcome inspected = expect_done(slide_.run({"inspect", "parts/*.txt"}));
+  EXPECT_TRUE(contains(inspected.out, "300 samples, 120 features, 60 labels"));
+  const Outcome tuned =
+      expect_done(slide_.run({"tune", "parts/*.txt", "--config", "small.toml", "--trials", "1"}));
   EXPECT_TRUE(exists("run/small-tuned.toml"));
 }
 
 TEST_F(PartsTest, ARunIsNamedAfterTheFirstAndResumesWithAll) {
   generate();
   split(samples("data/train.txt"), 100, ".txt", xmc);
-  const Outcome done = slide_.run({"train", "parts/*.txt", "--epochs", "1"});
-  ASSERT_EQ(done.code, 0) << done.err;
+  const Outcome done = expect_done(slide_.run({"train", "parts/*.txt", "--epochs", "1"}));
   EXPECT_TRUE(exists("run/a/model.slide"));
-  EXPECT_NE(done.out.find("a.txt and 1 more: 300 samples, 120 features, 60 labels"), std::string::npos)
-      << done.out;
-  EXPECT_NE(file("run/a/config.toml")
-                .find(fmt::format("train = [\"{}\", \"{}\"]", slide_.path("parts/a.txt"),
-                                  slide_.path("parts/b.txt"))),
-            std::string::npos)
-      << file("run/a/config.toml");
-  const Outcome page = slide_.run({"report", "run/a", "-o", "page.html"});
-  EXPECT_EQ(page.code, 0) << page.err;
-  EXPECT_NE(file("page.html").find("a.txt and 1 more (300 samples)"), std::string::npos);
+  EXPECT_TRUE(contains(done.out, "a.txt and 1 more: 300 samples, 120 features, 60 labels"));
+  EXPECT_TRUE(contains(
+      file("run/a/config.toml"),
+      fmt::format("train = [\"{}\", \"{}\"]", slide_.path("parts/a.txt"), slide_.path("parts/b.txt"))));
+  const Outcome page = expect_done(slide_.run({"report", "run/a", "-o", "page.html"}));
+  EXPECT_TRUE(contains(file("page.html"), "a.txt and 1 more (300 samples)"));
 }
 
 TEST_F(PartsTest, BadRowsOfAllAreCounted) {
   split({"1 1:1", "2 x:1", "2 2:1", "3 y:1", "1 3:1", "z 1:1", "2 2:1"}, 3, ".svm", joined);
   const Outcome done = slide_.run({"train", "parts/*.svm", "--skip-bad", "--epochs", "1"});
   EXPECT_EQ(done.code, 3) << done.err;
-  EXPECT_NE(done.err.find("parts/a.svm:2:"), std::string::npos) << done.err;
-  EXPECT_NE(done.err.find("parts/b.svm:1:"), std::string::npos) << done.err;
-  EXPECT_NE(done.err.find("3 bad rows were left out"), std::string::npos) << done.err;
+  EXPECT_TRUE(contains(done.err, "parts/a.svm:2:"));
+  EXPECT_TRUE(contains(done.err, "parts/b.svm:1:"));
+  EXPECT_TRUE(contains(done.err, "3 bad rows were left out"));
   fails({"train", "parts/b*.svm", "--out", "no"}, "parts/b.svm:1:");
 }
 
@@ -233,9 +219,8 @@ TEST_F(PartsTest, AFileOfTheVeryNameIsThatFile) {
   generate();
   split(samples("data/train.txt"), 100, ".txt", xmc);
   fs::copy(slide_.path("parts/a.txt"), slide_.path("parts/[ab].txt"));
-  const Outcome done = slide_.run({"train", "parts/[ab].txt", "--epochs", "1", "--out", "run"});
-  ASSERT_EQ(done.code, 0) << done.err;
-  EXPECT_NE(done.out.find("parts/[ab].txt: 100 samples"), std::string::npos) << done.out;
+  const Outcome done = expect_done(slide_.run({"train", "parts/[ab].txt", "--epochs", "1", "--out", "run"}));
+  EXPECT_TRUE(contains(done.out, "parts/[ab].txt: 100 samples"));
 }
 
 }  // namespace

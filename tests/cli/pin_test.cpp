@@ -62,10 +62,8 @@ TEST_F(PinTest, GivesTheSameBits) {
   if (CPU_COUNT(&set) < 2) GTEST_SKIP() << "one processor";
   generate();
   for (const std::string threads : {"1", "2"}) {
-    const Outcome free = train({"--threads", threads}, "free");
-    ASSERT_EQ(free.code, 0) << free.err;
-    const Outcome bound = train({"--threads", threads, "--pin"}, "bound");
-    ASSERT_EQ(bound.code, 0) << bound.err;
+    const Outcome free = expect_done(train({"--threads", threads}, "free"));
+    const Outcome bound = expect_done(train({"--threads", threads, "--pin"}, "bound"));
     EXPECT_EQ(bound.err, "");
     EXPECT_EQ(file("free/model.slide"), file("bound/model.slide")) << threads;
   }
@@ -73,15 +71,13 @@ TEST_F(PinTest, GivesTheSameBits) {
     std::vector<std::string> arguments = {command, "bound/model.slide", "data/test.txt", "--threads", "2"};
     const Outcome free = slide_.run(arguments);
     arguments.push_back("--pin");
-    const Outcome bound = slide_.run(arguments);
-    ASSERT_EQ(bound.code, 0) << bound.err;
+    const Outcome bound = expect_done(slide_.run(arguments));
     if (command == "predict") {
       EXPECT_EQ(free.out, bound.out);
     }
   }
-  const Outcome tuned = slide_.run({"tune", "small.toml", "--set", "data.train=data/train.txt", "--trials",
-                                    "2", "--threads", "2", "--pin", "--out", "tuned.toml"});
-  EXPECT_EQ(tuned.code, 0) << tuned.err;
+  expect_done(slide_.run({"tune", "small.toml", "--set", "data.train=data/train.txt", "--trials", "2",
+                          "--threads", "2", "--pin", "--out", "tuned.toml"}));
 }
 
 TEST_F(PinTest, MoreThreadsThanCoresAreRefused) {

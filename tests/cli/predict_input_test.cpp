@@ -5,14 +5,11 @@
 #include <zstd.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "tests/cli/cli_fixture.h"
 
 namespace slide::test {
 namespace {
-
-using Strings = std::vector<std::string>;
 
 constexpr const char* kModel = "out/model.slide";
 
@@ -45,19 +42,13 @@ class PredictInputTest : public CliTest {
     return head(text, count);
   }
   Outcome predict(const std::string& data, const Strings& more = {}) const {
-    Strings arguments = {"predict", kModel, data};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return slide_.run(arguments);
+    return slide_.run(Strings{"predict", kModel, data} + more);
   }
   Outcome piped(const std::string& file, const Strings& more = {}) const {
-    Strings arguments = {"predict", kModel, "-"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return slide_.run_behind("cat " + file, arguments);
+    return slide_.run_behind("cat " + file, Strings{"predict", kModel, "-"} + more);
   }
   Outcome redirected(const std::string& file, const Strings& more = {}) const {
-    Strings arguments = {"predict", kModel, "-"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return slide_.run(arguments, read_file(slide_.path(file)));
+    return slide_.run(Strings{"predict", kModel, "-"} + more, read_file(slide_.path(file)));
   }
   void write_packed(const std::string& name, const std::string& text) const {
     const gzFile file = gzopen(slide_.path(name).c_str(), "wb");
@@ -134,7 +125,7 @@ TEST_F(PredictInputTest, TheSamplesOfAHeaderAreCountedAtTheEnd) {
     for (const Outcome& outcome : {predict("t.txt"), piped("t.txt"), redirected("t.txt")}) {
       EXPECT_EQ(outcome.code, fault.empty() ? 0 : 2) << text << outcome.err;
       EXPECT_EQ(lines_in(outcome.out), answers) << text;
-      EXPECT_NE(outcome.err.find(fault), std::string::npos) << text << outcome.err;
+      EXPECT_TRUE(contains(outcome.err, fault)) << text;
     }
   };
   expect_told("3 120 60\n" + three, 3, "");
@@ -149,13 +140,10 @@ TEST_F(PredictInputTest, PipedScoresDoNotDependOnHowRowsArrive) {
   write_file(slide_.path("rows.txt"), head(rows_, 40));
   const std::string slowly = "while read -r row; do echo \"$row\"; sleep 0.02; done < rows.txt";
   for (const char* loss : {"softmax", "sigmoid"}) {
-    const Outcome trained =
-        train({"--set", std::string("loss.kind=") + loss, "--set", "layer.1.wide=true", "--set",
-               "neighbours.share=0.4", "--set", "layer.1.logq_correction=false"});
-    ASSERT_EQ(trained.code, 0) << trained.err;
+    expect_done(train({"--set", std::string("loss.kind=") + loss, "--set", "layer.1.wide=true", "--set",
+                       "neighbours.share=0.4", "--set", "layer.1.logq_correction=false"}));
     const Strings command = {"predict", kModel, "-", "--k", "60"};
-    const Outcome together = slide_.run_behind("cat rows.txt", command);
-    ASSERT_EQ(together.code, 0) << together.err;
+    const Outcome together = expect_done(slide_.run_behind("cat rows.txt", command));
     EXPECT_EQ(slide_.run_behind(slowly, command).out, together.out) << loss;
   }
 }
@@ -193,12 +181,11 @@ TEST_F(PredictInputTest, BadRowsAreLeftOutAndCounted) {
     EXPECT_EQ(outcome.out, pair + "\n" + pair + "\n\n" + pair) << "an empty line for each";
     for (const char* part : {"bad.txt", ":3:5: ", ":6:3: ", ":7:3: ", "3 bad rows were left out"}) {
       if (std::string(part) == "bad.txt" && outcome.err.find("standard input") != std::string::npos) continue;
-      EXPECT_NE(outcome.err.find(part), std::string::npos) << part << " in " << outcome.err;
+      EXPECT_TRUE(contains(outcome.err, part)) << " in ";
     }
   }
   write_file(slide_.path("good.txt"), two);
-  const Outcome good = predict("good.txt", {"--skip-bad"});
-  EXPECT_EQ(good.code, 0);
+  const Outcome good = expect_done(predict("good.txt", {"--skip-bad"}));
   EXPECT_EQ(good.err, "");
   EXPECT_EQ(good.out, pair);
   std::string worse;
@@ -207,7 +194,7 @@ TEST_F(PredictInputTest, BadRowsAreLeftOutAndCounted) {
   const Outcome outcome = piped("worse.txt", {"--skip-bad"});
   EXPECT_EQ(outcome.code, 3);
   EXPECT_EQ(lines_in(outcome.err), 6U) << "the first five, and how many: " << outcome.err;
-  EXPECT_NE(outcome.err.find("20 bad rows were left out"), std::string::npos) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "20 bad rows were left out"));
 }
 
 TEST_F(PredictInputTest, BadRowsDoNotEndTrainingTestsAndConversions) {
@@ -216,12 +203,12 @@ TEST_F(PredictInputTest, BadRowsDoNotEndTrainingTestsAndConversions) {
   write_file(slide_.path("bad.txt"), "302 120 60\n" + head(body, 100) + "1 x:1\n3 7:nan\n" + end);
   const auto expect_left_out = [&](const Outcome& without, const Outcome& outcome) {
     EXPECT_EQ(without.code, 2) << without.err;
-    EXPECT_NE(without.err.find("bad.txt:102:3: "), std::string::npos) << without.err;
+    EXPECT_TRUE(contains(without.err, "bad.txt:102:3: "));
     EXPECT_EQ(outcome.code, 3) << outcome.err;
     EXPECT_EQ(lines_in(outcome.err), 3U) << outcome.err;
-    EXPECT_NE(outcome.err.find("bad.txt:102:3: "), std::string::npos) << outcome.err;
-    EXPECT_NE(outcome.err.find("bad.txt:103:5: "), std::string::npos) << outcome.err;
-    EXPECT_NE(outcome.err.find("2 bad rows were left out"), std::string::npos) << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, "bad.txt:102:3: "));
+    EXPECT_TRUE(contains(outcome.err, "bad.txt:103:5: "));
+    EXPECT_TRUE(contains(outcome.err, "2 bad rows were left out"));
   };
   expect_left_out(slide_.run({"convert", "bad.txt", "c.xmc"}),
                   slide_.run({"convert", "bad.txt", "c.xmc", "--skip-bad"}));
@@ -235,11 +222,9 @@ TEST_F(PredictInputTest, BadRowsDoNotEndTrainingTestsAndConversions) {
   EXPECT_EQ(json["bad_rows"], 2);
 
   const auto train_bad = [&](Strings more) {
-    Strings arguments = {
-        "train", "small.toml", "--force", "--set", "data.train=bad.txt", "--set", "data.test=data/test.txt",
-        "--out", "again"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return slide_.run(arguments);
+    return slide_.run(Strings{"train", "small.toml", "--force", "--set", "data.train=bad.txt", "--set",
+                              "data.test=data/test.txt", "--out", "again"} +
+                      more);
   };
   for (const char* cache : {"data.cache=false", "data.cache=true"}) {
     expect_left_out(train_bad({"--set", cache}), train_bad({"--skip-bad", "--set", cache}));

@@ -7,21 +7,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
+#include "tests/expect.h"
+#include "tests/files.h"
+
 namespace slide::test {
 
-inline std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+using Strings = std::vector<std::string>;
+
+inline Strings operator+(Strings first, const Strings& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
 }
 
 inline void write_file(const std::filesystem::path& path, const std::string& text) {
@@ -54,6 +60,23 @@ struct Outcome {
   std::string out;
   std::string err;
 };
+
+// Expects the exit code 0; returns the same.
+inline Outcome expect_done(Outcome outcome, const char* file = __builtin_FILE(),
+                           int line = __builtin_LINE()) {
+  if (outcome.code != 0) ADD_FAILURE_AT(file, line) << "exit code " << outcome.code << ": " << outcome.err;
+  return outcome;
+}
+
+// Expects the exit code, and of standard error one line of the program that has the part.
+inline void expect_refused(const Outcome& outcome, std::string_view part, int code = 2,
+                           const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  const testing::ScopedTrace trace(file, line, "expect_refused");
+  EXPECT_EQ(outcome.code, code) << outcome.out << outcome.err;
+  EXPECT_TRUE(outcome.err.starts_with("slide: ")) << outcome.err;
+  EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, part));
+}
 
 // A temporary folder, and the program run in it.
 class Program {

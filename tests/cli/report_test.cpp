@@ -21,15 +21,14 @@ class ReportTest : public testing::Test {
             .code,
         0);
     for (const char* out : {"one", "other/one"}) {
-      const Outcome done = slide_.run({"train", "small.toml", "--set", "data.train=data/train.txt", "--set",
-                                       "data.test=data/test.txt", "--out", out});
-      ASSERT_EQ(done.code, 0) << done.err;
+      expect_done(slide_.run({"train", "small.toml", "--set", "data.train=data/train.txt", "--set",
+                              "data.test=data/test.txt", "--out", out}));
     }
   }
   void expect_failure(int code, const std::string& what, const std::vector<std::string>& arguments) const {
     const Outcome outcome = slide_.run(arguments);
     EXPECT_EQ(outcome.code, code) << outcome.err;
-    EXPECT_NE(outcome.err.find(what), std::string::npos) << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, what));
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   }
 
@@ -37,21 +36,20 @@ class ReportTest : public testing::Test {
 };
 
 TEST_F(ReportTest, WritesOnePageAboutSeveralRuns) {
-  const Outcome done = slide_.run({"report", "one", "other/one/metrics.jsonl", "-o", "page.html"});
-  ASSERT_EQ(done.code, 0) << done.err;
+  const Outcome done =
+      expect_done(slide_.run({"report", "one", "other/one/metrics.jsonl", "-o", "page.html"}));
   EXPECT_EQ(done.out, "wrote page.html about 2 runs; open it in a browser\n");
   const std::string page = read_file(slide_.path("page.html"));
-  EXPECT_NE(page.find("\"name\":\"other/one\""), std::string::npos);
+  EXPECT_TRUE(contains(page, "\"name\":\"other/one\""));
   EXPECT_EQ(slide_.run({"report", "one", "-o", "page.html"}).code, 0);  // a report may replace a report
   EXPECT_EQ(slide_.run({"report", "one"}).code, 0);
   EXPECT_TRUE(fs::exists(slide_.path("report.html")));
 }
 
 TEST_F(ReportTest, WatchesRunsUntilTheyEnd) {
-  const Outcome over = slide_.run({"report", "one", "--watch", "-o", "over.html"});
-  ASSERT_EQ(over.code, 0) << over.err;
+  const Outcome over = expect_done(slide_.run({"report", "one", "--watch", "-o", "over.html"}));
   EXPECT_EQ(over.out, "wrote over.html about 1 run; open it in a browser\n");
-  EXPECT_EQ(read_file(slide_.path("over.html")).find("\"live\":"), std::string::npos);
+  EXPECT_FALSE(contains(read_file(slide_.path("over.html")), "\"live\":"));
   // $1: how the watching or the run ends. The page was live until then, and is not after.
   write_file(slide_.path("watch.sh"), R"(
 rm -rf going watch.out
@@ -74,7 +72,7 @@ exit $code
                                     end + "' 2> watch.err")
                                        .c_str());
     EXPECT_EQ(exit_code(status), 0) << end << read_file(slide_.path("watch.err"));
-    EXPECT_EQ(read_file(slide_.path("live.html")).find("\"live\":"), std::string::npos) << end;
+    EXPECT_FALSE(contains(read_file(slide_.path("live.html")), "\"live\":")) << end;
     EXPECT_EQ(
         read_file(slide_.path("watch.out")),
         "live.html is written every 5 s while the run goes on; Ctrl-C ends that\n"
@@ -98,8 +96,8 @@ TEST_F(ReportTest, RunsOfOtherDataAreToldApart) {
                   .code,
               0);
   }
-  const Outcome mixed = slide_.run({"report", "one", "other/one", "held-data", "held-more", "one"});
-  ASSERT_EQ(mixed.code, 0) << mixed.err;
+  const Outcome mixed =
+      expect_done(slide_.run({"report", "one", "other/one", "held-data", "held-more", "one"}));
   EXPECT_EQ(mixed.out,
             "the runs are not all measured on the same data; compare within these groups only:\n"
             "  data/train.txt (80 samples), measured on data/test.txt (8 samples)\n"
@@ -112,10 +110,9 @@ TEST_F(ReportTest, ToldOfACutLogAndAnInterruptedRun) {
   write_file(slide_.path("one/metrics.jsonl"),
              read_file(slide_.path("one/metrics.jsonl")) + "{\"event\":\"ep");
   write_file(slide_.path("one/environment.json"), "{\"finished\": false}");
-  const Outcome done = slide_.run({"report", "one"});
-  ASSERT_EQ(done.code, 0) << done.err;
-  EXPECT_NE(done.out.find("one: The run was interrupted"), std::string::npos) << done.out;
-  EXPECT_NE(done.out.find("was cut off and is left out"), std::string::npos) << done.out;
+  const Outcome done = expect_done(slide_.run({"report", "one"}));
+  EXPECT_TRUE(contains(done.out, "one: The run was interrupted"));
+  EXPECT_TRUE(contains(done.out, "was cut off and is left out"));
 }
 
 TEST_F(ReportTest, NestingOfAnyDepthIsRefused) {

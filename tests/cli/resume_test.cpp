@@ -34,13 +34,12 @@ class ResumeTest : public CliTest {
   }
 
   std::vector<std::string> fresh(const std::string& out, std::vector<std::string> more = {}) const {
-    std::vector<std::string> arguments = {"train",     "small.toml",
-                                          "--set",     "data.train=data/train.txt",
-                                          "--set",     "data.test=data/test.txt",
-                                          "--threads", "1",
-                                          "--out",     out};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return arguments;
+    return Strings{"train",     "small.toml",
+                   "--set",     "data.train=data/train.txt",
+                   "--set",     "data.test=data/test.txt",
+                   "--threads", "1",
+                   "--out",     out} +
+           more;
   }
 
   pid_t start(const std::vector<std::string>& arguments) const {
@@ -62,11 +61,6 @@ class ResumeTest : public CliTest {
   Json events(const std::string& out) const {
     return without_timings(events_of(read_file(slide_.path(out + "/metrics.jsonl"))));
   }
-  void expect_refused(const Outcome& outcome, const std::string& what) const {
-    EXPECT_EQ(outcome.code, 2) << outcome.err;
-    EXPECT_NE(outcome.err.find(what), std::string::npos) << outcome.err;
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-  }
 };
 
 TEST_F(ResumeTest, ACacheThatShrinksIsNamedAndTheCheckpointStays) {
@@ -75,7 +69,7 @@ TEST_F(ResumeTest, ACacheThatShrinksIsNamedAndTheCheckpointStays) {
   fs::resize_file(slide_.path("data/train.txt.slidecache"), 0);
   EXPECT_EQ(wait_for(child), 1);
   const std::string message = read_file(slide_.path("child-err"));
-  EXPECT_NE(message.find("data/train.txt.slidecache: it was cut off"), std::string::npos) << message;
+  EXPECT_TRUE(contains(message, "data/train.txt.slidecache: it was cut off"));
   EXPECT_TRUE(message.starts_with("slide: ")) << message;
   EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 1) << message;
   const std::string checkpoint = slide_.path("out/checkpoint.slide");
@@ -125,8 +119,7 @@ TEST_F(ResumeTest, KilledAtAnyMomentTheRunEndsAsIfNothingHadHappened) {
     }
   }
   EXPECT_GT(kills, 0);
-  const Outcome done = slide_.run({"train", "--resume", "cut"});
-  ASSERT_EQ(done.code, 0) << done.err;
+  expect_done(slide_.run({"train", "--resume", "cut"}));
   EXPECT_TRUE(read_file(slide_.path("whole/model.slide")) == read_file(slide_.path("cut/model.slide")));
   EXPECT_EQ(events("whole"), events("cut"));
   no_temporaries("cut");
@@ -141,13 +134,12 @@ TEST_F(ResumeTest, SignalsSaveAndSayHowToResume) {
     kill(child, signal);
     EXPECT_EQ(wait_for(child), 128 + signal);
     const std::string said = read_file(slide_.path("child-err"));
-    EXPECT_NE(said.find("go on with: slide train --resume " + out + "\n"), std::string::npos) << said;
+    EXPECT_TRUE(contains(said, "go on with: slide train --resume " + out + "\n"));
     EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
     EXPECT_TRUE(fs::exists(slide_.path(out + "/checkpoint.slide")));
     EXPECT_FALSE(fs::exists(slide_.path(out + "/model.slide")));
-    const Outcome done = slide_.run({"train", "--resume", out, "--threads", "2"});
-    ASSERT_EQ(done.code, 0) << done.err;
-    EXPECT_NE(done.out.find("going on after step"), std::string::npos);
+    const Outcome done = expect_done(slide_.run({"train", "--resume", out, "--threads", "2"}));
+    EXPECT_TRUE(contains(done.out, "going on after step"));
     EXPECT_EQ(events("whole"), events(out));
     EXPECT_FALSE(fs::exists(slide_.path(out + "/checkpoint.slide")));
   }
@@ -169,9 +161,8 @@ TEST_F(ResumeTest, SeveralFilesAndAValidationFileResume) {
   ASSERT_TRUE(slide_.appears("cut/metrics.jsonl"));
   kill(child, SIGINT);
   ASSERT_EQ(wait_for(child), 130) << read_file(slide_.path("child-err"));
-  const Outcome done = slide_.run({"train", "--resume", "cut", "--threads", "2"});
-  ASSERT_EQ(done.code, 0) << done.err;
-  EXPECT_NE(done.out.find("going on after step"), std::string::npos) << done.out;
+  const Outcome done = expect_done(slide_.run({"train", "--resume", "cut", "--threads", "2"}));
+  EXPECT_TRUE(contains(done.out, "going on after step"));
   EXPECT_EQ(events("whole"), events("cut"));
   EXPECT_TRUE(read_file(slide_.path("whole/model.slide")) == read_file(slide_.path("cut/model.slide")));
   EXPECT_TRUE(read_file(slide_.path("whole/best-model.slide")) ==
@@ -184,9 +175,8 @@ TEST_F(ResumeTest, ACompleteRunHasNothingLeft) {
   const Json environment = Json::parse(read_file(slide_.path("out/environment.json")));
   for (const char* key : {"version", "compiler", "instruction_set", "threads"})
     EXPECT_TRUE(environment.contains(key));
-  const Outcome again = slide_.run({"train", "--resume", "out"});
-  EXPECT_EQ(again.code, 0) << again.err;
-  EXPECT_NE(again.out.find("is complete"), std::string::npos);
+  const Outcome again = expect_done(slide_.run({"train", "--resume", "out"}));
+  EXPECT_TRUE(contains(again.out, "is complete"));
   EXPECT_TRUE(read_file(slide_.path("out/model.slide")) == model);
 }
 
@@ -221,11 +211,9 @@ TEST_F(ResumeTest, ImpossibleContinuationsAreRefusedInOneLine) {
 TEST_F(ResumeTest, ValidationKeepsTheBestModelAndStopsEarly) {
   const std::vector<std::string> more = {"--set", "data.validation=0.2", "--set", "train.patience=3",
                                          "--set", "train.epochs=100"};
-  const Outcome whole = slide_.run(fresh("whole", more));
-  ASSERT_EQ(whole.code, 0) << whole.err;
-  EXPECT_NE(whole.out.find("180 samples are held out for validation, 720 are left"), std::string::npos)
-      << whole.out;
-  EXPECT_NE(whole.out.find("stopped early: 3 validations"), std::string::npos) << whole.out;
+  const Outcome whole = expect_done(slide_.run(fresh("whole", more)));
+  EXPECT_TRUE(contains(whole.out, "180 samples are held out for validation, 720 are left"));
+  EXPECT_TRUE(contains(whole.out, "stopped early: 3 validations"));
   int validations = 0, best = 0, last_best = 0;
   for (const Json& event : events("whole")) {
     if (event["event"] != "validation") continue;
@@ -235,15 +223,13 @@ TEST_F(ResumeTest, ValidationKeepsTheBestModelAndStopsEarly) {
   EXPECT_LT(validations, 100);
   EXPECT_GT(best, 0);
   EXPECT_EQ(validations, last_best + 3);
-  const Outcome good = slide_.run({"test", "whole/best-model.slide", "data/test.txt", "--json"});
-  ASSERT_EQ(good.code, 0) << good.err;
+  expect_done(slide_.run({"test", "whole/best-model.slide", "data/test.txt", "--json"}));
 
   const pid_t child = start(fresh("cut", more));
   ASSERT_TRUE(slide_.appears("cut/checkpoint.slide"));
   kill(child, SIGKILL);
   wait_for(child);
-  const Outcome resumed = slide_.run({"train", "--resume", "cut"});
-  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  expect_done(slide_.run({"train", "--resume", "cut"}));
   EXPECT_EQ(events("whole"), events("cut"));
   EXPECT_TRUE(read_file(slide_.path("whole/model.slide")) == read_file(slide_.path("cut/model.slide")));
   EXPECT_TRUE(read_file(slide_.path("whole/best-model.slide")) ==
@@ -256,8 +242,7 @@ TEST_F(ResumeTest, TheSameGroupsAreHeldOutAgain) {
   write_file(slide_.path("groups.txt"), groups);
   const std::vector<std::string> more = {"--set", "data.validation=0.2",  "--set", "data.group=groups.txt",
                                          "--set", "data.time=groups.txt", "--set", "train.epochs=100"};
-  const Outcome whole = slide_.run(fresh("whole", more));
-  ASSERT_EQ(whole.code, 0) << whole.err;
+  const Outcome whole = expect_done(slide_.run(fresh("whole", more)));
   const pid_t child = start(fresh("cut", more));
   ASSERT_TRUE(slide_.appears("cut/checkpoint.slide"));
   kill(child, SIGKILL);
@@ -265,9 +250,8 @@ TEST_F(ResumeTest, TheSameGroupsAreHeldOutAgain) {
   write_file(slide_.path("groups.txt"), groups.substr(groups.find('\n') + 1) + "group 1\n");
   expect_refused(slide_.run({"train", "--resume", "cut"}), "the data are not those of the run");
   write_file(slide_.path("groups.txt"), groups);
-  const Outcome resumed = slide_.run({"train", "--resume", "cut"});
-  ASSERT_EQ(resumed.code, 0) << resumed.err;
-  EXPECT_NE(resumed.out.find("(the latest groups) are held out"), std::string::npos) << resumed.out;
+  const Outcome resumed = expect_done(slide_.run({"train", "--resume", "cut"}));
+  EXPECT_TRUE(contains(resumed.out, "(the latest groups) are held out"));
   EXPECT_EQ(events("whole"), events("cut"));
   EXPECT_TRUE(read_file(slide_.path("whole/best-model.slide")) ==
               read_file(slide_.path("cut/best-model.slide")));
@@ -278,8 +262,7 @@ TEST_F(ResumeTest, PatienceNeedsValidation) {
 }
 
 TEST_F(ResumeTest, QuietPrintsFailuresOnly) {
-  const Outcome done = slide_.run(fresh("out", {"--quiet", "--set", "train.epochs=1"}));
-  EXPECT_EQ(done.code, 0);
+  const Outcome done = expect_done(slide_.run(fresh("out", {"--quiet", "--set", "train.epochs=1"})));
   EXPECT_EQ(done.out + done.err, "");
   expect_refused(slide_.run(fresh("out", {"--quiet", "--set", "train.epochs=0"})), "train.epochs");
 }
@@ -311,8 +294,8 @@ TEST_F(ResumeTest, StatusLineOnTerminalsOnly) {
   close(keep);
   close(screen);
   EXPECT_EQ(status, 0);
-  EXPECT_NE(shown.find("\r\033[Kepoch 1/40  "), std::string::npos) << shown;
-  EXPECT_NE(shown.find(" left"), std::string::npos);
+  EXPECT_TRUE(contains(shown, "\r\033[Kepoch 1/40  "));
+  EXPECT_TRUE(contains(shown, " left"));
 }
 
 TEST_F(ResumeTest, ANewRunReplacesAStoppedOneOnlyWhereForced) {

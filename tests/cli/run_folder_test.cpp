@@ -29,16 +29,13 @@ class RunFolderTest : public CliTest {
 };
 
 TEST_F(RunFolderTest, AFinishedRunIsKeptAndItIsSaid) {
-  const Outcome first = slide_.run(arguments("out", "1"));
-  ASSERT_EQ(first.code, 0) << first.err;
-  EXPECT_EQ(first.out.find("kept"), std::string::npos);
+  const Outcome first = expect_done(slide_.run(arguments("out", "1")));
+  EXPECT_FALSE(contains(first.out, "kept"));
   const std::string config = file("out/config.toml"), log = file("out/metrics.jsonl");
   const std::string model = file("out/model.slide"), environment = file("out/environment.json");
   write_file(slide_.path("out/notes.txt"), "mine");
-  const Outcome second = slide_.run(arguments("out", "2"));
-  ASSERT_EQ(second.code, 0) << second.err;
-  EXPECT_NE(second.out.find("the finished run that was here is kept in out/previous\n"), std::string::npos)
-      << second.out;
+  const Outcome second = expect_done(slide_.run(arguments("out", "2")));
+  EXPECT_TRUE(contains(second.out, "the finished run that was here is kept in out/previous\n"));
   EXPECT_EQ(file("out/previous/config.toml"), config);
   EXPECT_EQ(file("out/previous/metrics.jsonl"), log);
   EXPECT_EQ(file("out/previous/environment.json"), environment);
@@ -47,7 +44,7 @@ TEST_F(RunFolderTest, AFinishedRunIsKeptAndItIsSaid) {
   EXPECT_EQ(file("out/notes.txt"), "mine");
   // An unfinished run is not kept, and does not replace the kept one.
   write_file(slide_.path("out/environment.json"), "{\"finished\": false}");
-  EXPECT_EQ(slide_.run(arguments("out", "3")).out.find("kept"), std::string::npos);
+  EXPECT_FALSE(contains(slide_.run(arguments("out", "3")).out, "kept"));
   EXPECT_TRUE(file("out/previous/model.slide") == model);
   const std::string third = file("out/model.slide");
   ASSERT_EQ(slide_.run(arguments("out", "1")).code, 0);
@@ -60,8 +57,8 @@ TEST_F(RunFolderTest, EventsForTensorBoardBelongToTheirRun) {
   told.insert(told.end(), {"--set", "train.tensorboard=true"});
   ASSERT_EQ(slide_.run(told).code, 0);
   const std::string first = file(events);
-  EXPECT_NE(first.find("brain.Event:2"), std::string::npos);
-  EXPECT_NE(first.find("train/loss"), std::string::npos);
+  EXPECT_TRUE(contains(first, "brain.Event:2"));
+  EXPECT_TRUE(contains(first, "train/loss"));
   ASSERT_EQ(slide_.run(arguments("out", "2")).code, 0);  // without
   EXPECT_FALSE(fs::exists(slide_.path(events)));
   EXPECT_TRUE(file("out/previous/events.out.tfevents.slide") == first);
@@ -72,11 +69,9 @@ TEST_F(RunFolderTest, WhereItCannotBeKeptNothingIsTrained) {
   ASSERT_EQ(slide_.run(arguments("out", "1")).code, 0);
   const std::string model = file("out/model.slide");
   write_file(slide_.path("out/previous"), "a file");
-  const Outcome refused = slide_.run(arguments("out", "2"));
-  EXPECT_EQ(refused.code, 1);
-  EXPECT_NE(refused.err.find("out/previous: cannot be created"), std::string::npos) << refused.err;
+  expect_refused(slide_.run(arguments("out", "2")), "out/previous: cannot be created", 1);
   EXPECT_TRUE(file("out/model.slide") == model);
-  EXPECT_NE(slide_.run({"train", "--resume", "out"}).out.find("is complete"), std::string::npos);
+  EXPECT_TRUE(contains(slide_.run({"train", "--resume", "out"}).out, "is complete"));
 }
 
 // Nor a run whose state is unreadable.
@@ -86,9 +81,7 @@ TEST_F(RunFolderTest, WhereItCannotBeReadNothingIsTrained) {
   const std::string environment = slide_.path("out/environment.json");
   fs::remove(environment);
   fs::create_symlink(environment, environment);
-  const Outcome refused = slide_.run(arguments("out", "2"));
-  EXPECT_EQ(refused.code, 1);
-  EXPECT_NE(refused.err.find("out/environment.json: cannot be read"), std::string::npos) << refused.err;
+  expect_refused(slide_.run(arguments("out", "2")), "out/environment.json: cannot be read", 1);
   EXPECT_TRUE(file("out/model.slide") == model);
 }
 
@@ -103,7 +96,7 @@ TEST_F(RunFolderTest, AFinishedRunWithoutItsModelIsNotCalledComplete) {
     EXPECT_EQ(resumed.code, 2) << resumed.out;
     EXPECT_TRUE(resumed.err.starts_with("slide: out: the run is finished, but its model cannot be used"))
         << resumed.err;
-    EXPECT_NE(resumed.err.find(why), std::string::npos) << resumed.err;
+    EXPECT_TRUE(contains(resumed.err, why));
     EXPECT_TRUE(resumed.err.ends_with("train anew with --force\n")) << resumed.err;
     EXPECT_EQ(std::count(resumed.err.begin(), resumed.err.end(), '\n'), 1) << resumed.err;
   };
@@ -116,7 +109,7 @@ TEST_F(RunFolderTest, AFinishedRunWithoutItsModelIsNotCalledComplete) {
   fs::remove(slide_.path("out/model.slide"));
   refused("no such model");
   write_file(slide_.path("out/model.slide"), model);
-  EXPECT_NE(slide_.run({"train", "--resume", "out"}).out.find("is complete"), std::string::npos);
+  EXPECT_TRUE(contains(slide_.run({"train", "--resume", "out"}).out, "is complete"));
   write_file(slide_.path("out/model.slide"), "");
   EXPECT_EQ(slide_.run(arguments("out", "1")).code, 0);
   EXPECT_TRUE(file("out/model.slide") == model);

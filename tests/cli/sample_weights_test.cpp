@@ -11,8 +11,6 @@
 namespace slide::test {
 namespace {
 
-using Settings = std::vector<std::string>;
-
 class SampleWeightsCliTest : public CliTest {
  protected:
   void SetUp() override {
@@ -32,28 +30,20 @@ class SampleWeightsCliTest : public CliTest {
     write_file(slide_.path("w.tsv"), text);
     write_file(slide_.path("w.txt"), weights_);
   }
-  Outcome teach(const std::string& data, const std::string& out, Settings more,
-                const Settings& options = {}) {
-    Settings arguments = {"train", "w.toml", "--out", out, "--force", "--set", "data.train=" + data};
+  Outcome teach(const std::string& data, const std::string& out, Strings more, const Strings& options = {}) {
+    Strings arguments = {"train", "w.toml", "--out", out, "--force", "--set", "data.train=" + data};
     for (const std::string& set : more) arguments.insert(arguments.end(), {"--set", set});
     arguments.insert(arguments.end(), options.begin(), options.end());
     return slide_.run(arguments);
   }
   // The scores after training with these settings.
-  std::string taught(const std::string& data, const Settings& more) {
-    const Outcome done = teach(data, "run", more);
-    EXPECT_EQ(done.code, 0) << done.err;
+  std::string taught(const std::string& data, const Strings& more) {
+    expect_done(teach(data, "run", more));
     return scores("run");
   }
   std::string scores(const std::string& run) {
-    const Outcome asked = slide_.run({"predict", run, "-"}, "violin 1\nviolin 2\nviolin 3\n");
-    EXPECT_EQ(asked.code, 0) << asked.err;
+    const Outcome asked = expect_done(slide_.run({"predict", run, "-"}, "violin 1\nviolin 2\nviolin 3\n"));
     return asked.out;
-  }
-  void refused(const Outcome& outcome, const std::string& what) {
-    EXPECT_EQ(outcome.code, 2) << outcome.out;
-    EXPECT_NE(outcome.err.find(what), std::string::npos) << outcome.err;
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   }
 
   static constexpr int kRows = 48;
@@ -61,16 +51,16 @@ class SampleWeightsCliTest : public CliTest {
   std::string weights_;
 };
 
-Settings of_column(Settings more) {
+Strings of_column(Strings more) {
   more.insert(more.end(), {"data.text=text", "data.labels=tag", "data.weight=w"});
   return more;
 }
 
 TEST_F(SampleWeightsCliTest, AreThoseOfAColumn) {
   const std::string plain = taught("w.tsv", {});
-  for (const Settings& more : {Settings{}, Settings{"data.train_first=30"},
-                               Settings{"data.train_first=41", "data.validation=0.3"}}) {
-    Settings with_file = more;
+  for (const Strings& more :
+       {Strings{}, Strings{"data.train_first=30"}, Strings{"data.train_first=41", "data.validation=0.3"}}) {
+    Strings with_file = more;
     with_file.push_back(file_);
     const std::string weighted = taught("w.tsv", with_file);
     EXPECT_EQ(weighted, taught("w.csv", of_column(more)));
@@ -90,39 +80,35 @@ TEST_F(SampleWeightsCliTest, MayBePackedAndComeToTheSameModel) {
   const gzFile packed = gzopen(slide_.path("w.txt").c_str(), "wb");
   gzwrite(packed, weights_.data(), static_cast<unsigned>(weights_.size()));
   gzclose(packed);
-  const Outcome done = teach("w.tsv", "packed", {file_}, {"--threads", "1"});
-  ASSERT_EQ(done.code, 0) << done.err;
+  expect_done(teach("w.tsv", "packed", {file_}, {"--threads", "1"}));
   EXPECT_TRUE(read_file(slide_.path("packed/model.slide")) == read_file(slide_.path("plain/model.slide")));
-  EXPECT_NE(read_file(slide_.path("plain/config.toml")).find(slide_.path("w.txt")), std::string::npos)
+  EXPECT_TRUE(contains(read_file(slide_.path("plain/config.toml")), slide_.path("w.txt")))
       << "the path is absolute";
 }
 
 TEST_F(SampleWeightsCliTest, AreOfTheNewSamplesInIncrementalTraining) {
   ASSERT_EQ(teach("w.tsv", "begun", {file_}).code, 0);
   write_file(slide_.path("more.tsv"), "nature\tviolin 1\nmusic\tviolin 2\nsport\tviolin 3\n");
-  const auto go_on = [&](const std::string& out, const Settings& more) {
-    Settings arguments = {"train", "--init", "begun", "more.tsv", "--out", out};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return slide_.run(arguments);
+  const auto go_on = [&](const std::string& out, const Strings& more) {
+    return slide_.run(Strings{"train", "--init", "begun", "more.tsv", "--out", out} + more);
   };
-  const Outcome without = go_on("without", {});
-  ASSERT_EQ(without.code, 0) << without.err;
+  const Outcome without = expect_done(go_on("without", {}));
   write_file(slide_.path("more.txt"), "1\n5\n9\n");
-  const Outcome with = go_on("with", {"--set", "data.sample_weights=more.txt"});
-  ASSERT_EQ(with.code, 0) << with.err;
+  const Outcome with = expect_done(go_on("with", {"--set", "data.sample_weights=more.txt"}));
   EXPECT_NE(scores("with"), scores("without"));
-  refused(go_on("other", {"--set", file_}), "w.txt:4: a weight more than the 3 samples of");
+  expect_refused(go_on("other", {"--set", file_}), "w.txt:4: a weight more than the 3 samples of");
 }
 
 TEST_F(SampleWeightsCliTest, AreRefusedInOneLineWhereTheyDoNotFit) {
-  refused(teach("w.csv", "out", of_column({file_})), "leaves no place for data.weight = w; leave one out");
-  refused(teach("w.tsv", "out", {file_}, {"--skip-bad"}), "--skip-bad");
-  refused(teach("w.tsv", "out", {file_, "data.kind=interactions"}), "'data.sample_weights'");
-  refused(teach("w.tsv", "out", {"data.sample_weights=none.txt"}), "none.txt: no such file");
+  expect_refused(teach("w.csv", "out", of_column({file_})),
+                 "leaves no place for data.weight = w; leave one out");
+  expect_refused(teach("w.tsv", "out", {file_}, {"--skip-bad"}), "--skip-bad");
+  expect_refused(teach("w.tsv", "out", {file_, "data.kind=interactions"}), "'data.sample_weights'");
+  expect_refused(teach("w.tsv", "out", {"data.sample_weights=none.txt"}), "none.txt: no such file");
   write_file(slide_.path("w.txt"), weights_ + "1\n");
-  refused(teach("w.tsv", "out", {file_}), "w.txt:49: a weight more than the 48 samples of");
+  expect_refused(teach("w.tsv", "out", {file_}), "w.txt:49: a weight more than the 48 samples of");
   write_file(slide_.path("w.txt"), "0\n-1\n");
-  refused(teach("w.tsv", "out", {file_}), "w.txt:2: the weight '-1' is no number from 0 on");
+  expect_refused(teach("w.tsv", "out", {file_}), "w.txt:2: the weight '-1' is no number from 0 on");
 }
 
 }  // namespace

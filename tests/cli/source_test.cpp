@@ -24,15 +24,12 @@ class SourceTest : public CliTest {
   }
   Outcome fails(const std::vector<std::string>& arguments, const std::string& part) {
     Outcome outcome = slide_.run(arguments);
-    EXPECT_EQ(outcome.code, 2) << outcome.out;
-    EXPECT_NE(outcome.err.find(part), std::string::npos) << part << '\n' << outcome.err;
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    expect_refused(outcome, part);
     return outcome;
   }
   void trains(std::vector<std::string> arguments, const std::string& out) {
     arguments.insert(arguments.begin(), "train");
-    const Outcome outcome = slide_.run(arguments);
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    expect_done(slide_.run(arguments));
     EXPECT_TRUE(exists(out + "/model.slide")) << out;
   }
 };
@@ -97,9 +94,9 @@ TEST_F(SourceTest, AFileWhoseNameLooksLikeAValueIsTakenAsItIs) {
 TEST_F(SourceTest, SeveralKeysBehindOneSet) {
   trains({"--out", "a", "--set", "train.epochs=1", "layer.-1.uniform=8", "layer.0.size=8", "data/train.txt"},
          "a");
-  EXPECT_NE(file("a/config.toml").find("uniform = 8 "), std::string::npos);
+  EXPECT_TRUE(contains(file("a/config.toml"), "uniform = 8 "));
   trains({"data/train.txt", "--set=train.epochs=1", "loss.prior=0.5", "--out", "b"}, "b");
-  EXPECT_NE(file("b/config.toml").find("prior = 0.5"), std::string::npos);
+  EXPECT_TRUE(contains(file("b/config.toml"), "prior = 0.5"));
   fails({"train", "data/train.txt", "--set", "train.epochs=1", "trian.seed=2"}, "did you mean 'train.seed'");
   fails({"train", "data/train.txt", "train.epochs=1"},
         "'train.epochs=1' is one argument too many; it takes [DATA]");
@@ -111,13 +108,11 @@ TEST_F(SourceTest, ARunStandsForItsModel) {
     std::vector<std::string> by_run = {name, "out/", "data/test.txt"},
                              by_model = {name, "out/model.slide", "data/test.txt"};
     if (name == "test") by_run.push_back("--json"), by_model.push_back("--json");
-    const Outcome run = slide_.run(by_run), model = slide_.run(by_model);
-    EXPECT_EQ(run.code, 0) << run.err;
+    const Outcome run = expect_done(slide_.run(by_run)), model = expect_done(slide_.run(by_model));
     EXPECT_EQ(run.out.substr(0, 12), model.out.substr(0, 12));
     EXPECT_EQ(run.out.size() > 100, true);
   }
-  const Outcome told = slide_.run({"inspect", "out"});
-  EXPECT_EQ(told.code, 0) << told.err;
+  const Outcome told = expect_done(slide_.run({"inspect", "out"}));
   EXPECT_EQ(told.out.find("model "), 0U);
   fs::create_directories(slide_.path("begun"));
   fs::copy(slide_.path("out/config.toml"), slide_.path("begun/config.toml"));
@@ -126,10 +121,9 @@ TEST_F(SourceTest, ARunStandsForItsModel) {
 }
 
 TEST_F(SourceTest, InspectTellsOfTheDefaultsForData) {
-  const Outcome told = slide_.run({"inspect", "data/train.txt"});
-  ASSERT_EQ(told.code, 0) << told.err;
-  EXPECT_NE(told.out.find("the defaults\n"), std::string::npos);
-  EXPECT_NE(told.out.find("300 samples, 120 features, 60 labels"), std::string::npos) << told.out;
+  const Outcome told = expect_done(slide_.run({"inspect", "data/train.txt"}));
+  EXPECT_TRUE(contains(told.out, "the defaults\n"));
+  EXPECT_TRUE(contains(told.out, "300 samples, 120 features, 60 labels"));
 }
 
 // What one must know of data fits a terminal, above all what looks wrong; a configuration is shown in full.
@@ -146,8 +140,7 @@ TEST_F(SourceTest, InspectShowsDataOnOneScreen) {
   for (const std::vector<std::string>& data :
        {std::vector<std::string>{"inspect", "data/train.txt"},
         {"inspect", "wide.csv", "--set", "data.text=text", "data.labels=tags", "text.min_count=1"}}) {
-    const Outcome told = slide_.run(data);
-    ASSERT_EQ(told.code, 0) << told.err;
+    const Outcome told = expect_done(slide_.run(data));
     EXPECT_LE(std::count(told.out.begin(), told.out.end(), '\n'), 24) << told.out;
     std::istringstream lines(told.out);
     std::vector<std::string> subjects;
@@ -156,16 +149,15 @@ TEST_F(SourceTest, InspectShowsDataOnOneScreen) {
     ASSERT_GE(subjects.size(), 5U);
     EXPECT_EQ(std::vector<std::string>(subjects.begin(), subjects.begin() + 5),
               (std::vector<std::string>{"data.train", "form", "labels", "features", "looks"}));
-    EXPECT_NE(told.out.find("training "), std::string::npos) << told.out;
+    EXPECT_TRUE(contains(told.out, "training "));
   }
-  EXPECT_NE(slide_.run({"inspect", "small.toml", "--set", "data.train=data/train.txt"}).out.find("[train]"),
-            std::string::npos);
+  EXPECT_TRUE(
+      contains(slide_.run({"inspect", "small.toml", "--set", "data.train=data/train.txt"}).out, "[train]"));
 }
 
 TEST_F(SourceTest, TuneTakesData) {
-  const Outcome done = slide_.run({"tune", "data/train.txt", "--trials", "1", "--set", "train.epochs=1"});
-  ASSERT_EQ(done.code, 0) << done.err;
-  EXPECT_NE(file("run/train-tuned.toml").find("epochs = 1 "), std::string::npos);
+  expect_done(slide_.run({"tune", "data/train.txt", "--trials", "1", "--set", "train.epochs=1"}));
+  EXPECT_TRUE(contains(file("run/train-tuned.toml"), "epochs = 1 "));
   fails({"tune"}, "DATA or CONFIG is required");
 }
 
@@ -173,8 +165,8 @@ TEST_F(SourceTest, AFinishedRunIsNotOverwrittenUnasked) {
   trains({"data/train.txt", "--epochs", "1", "--out", "out"}, "out");
   const std::string model = file("out/model.slide");
   const Outcome refused = fails({"train", "data/train.txt", "--epochs", "2", "--out", "out"}, "--force");
-  EXPECT_NE(refused.err.find("--out"), std::string::npos);
-  EXPECT_NE(refused.err.find("--resume"), std::string::npos);
+  EXPECT_TRUE(contains(refused.err, "--out"));
+  EXPECT_TRUE(contains(refused.err, "--resume"));
   EXPECT_TRUE(file("out/model.slide") == model);
   trains({"data/train.txt", "--epochs", "2", "--out", "out", "--force"}, "out");
   EXPECT_TRUE(file("out/previous/model.slide") == model);
@@ -185,7 +177,7 @@ TEST_F(SourceTest, AFinishedRunIsNotOverwrittenUnasked) {
 TEST_F(SourceTest, WhatIsMisspeltIsGuessed) {
   fails({"trian"}, "unknown command 'trian'; did you mean 'train'?");
   fails({"pred"}, "did you mean 'predict'?");
-  EXPECT_EQ(fails({"fly"}, "unknown command 'fly'").err.find("mean"), std::string::npos);
+  EXPECT_FALSE(contains(fails({"fly"}, "unknown command 'fly'").err, "mean"));
   fails({"help", "tets"}, "did you mean 'test'?");
   fails({"train", "data/train.txt", "--epoch", "3"}, "has no option --epoch; did you mean '--epochs'?");
   fails({"test", "out", "data/test.txt", "more"}, "'more' is one argument too many; it takes MODEL DATA");
@@ -202,7 +194,7 @@ TEST_F(SourceTest, HelpAndVersionAreCommandsToo) {
 TEST_F(SourceTest, NamesThatAreNoUtf8AreToldApart) {
   fs::copy(slide_.path("data/train.txt"), slide_.path("tr\xe4in.txt"));
   const Outcome told = fails({"train", "tr\xe4in.txt"}, "this name is not UTF-8");
-  EXPECT_EQ(told.err.find("--set"), std::string::npos) << told.err;
+  EXPECT_FALSE(contains(told.err, "--set"));
 }
 
 }  // namespace

@@ -9,8 +9,6 @@
 namespace slide::test {
 namespace {
 
-using Strings = std::vector<std::string>;
-
 constexpr const char* kTableConfig = R"([train]
 epochs = 4
 batch_size = 16
@@ -58,9 +56,8 @@ class TableCliTest : public testing::Test {
     write_file(slide_.path(name + ".semicolons.csv"), forms.semicolons);
   }
   Outcome train(const std::string& data, const Strings& more = {}) {
-    Strings arguments = {"train", "c.toml", "--set", "data.train=" + data, "--out", data + "-run", "--force"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return slide_.run(arguments);
+    return slide_.run(
+        Strings{"train", "c.toml", "--set", "data.train=" + data, "--out", data + "-run", "--force"} + more);
   }
   std::string answers(const std::string& model, const std::string& data, const std::string& input = "") {
     const Outcome done = slide_.run({"predict", model + "-run/model.slide", data}, input);
@@ -75,10 +72,9 @@ class TableCliTest : public testing::Test {
 TEST_F(TableCliTest, TrainAndPredictAsTheirTextDoes) {
   ASSERT_EQ(train("train.txt").code, 0);
   const std::string expected = answers("train.txt", "test.plain");
-  EXPECT_NE(expected.find("deep sea:"), std::string::npos);
+  EXPECT_TRUE(contains(expected, "deep sea:"));
   for (const std::string table : {"train.csv", "train.jsonl", "train.semicolons.csv"}) {
-    const Outcome done = train(table, columns_);
-    ASSERT_EQ(done.code, 0) << done.err;
+    expect_done(train(table, columns_));
     for (const char* data : {"test.plain", "test.csv", "test.jsonl", "test.semicolons.csv"}) {
       EXPECT_EQ(answers(table, data), expected) << table << data;
       EXPECT_EQ(answers(table, "-", read_file(slide_.path(data))), expected) << table << data;
@@ -88,31 +84,24 @@ TEST_F(TableCliTest, TrainAndPredictAsTheirTextDoes) {
     }
     for (const char* data : {"test.csv", "test.jsonl", "test.txt"}) {
       const Outcome tested = slide_.run({"test", table + "-run/model.slide", data, "--json"});
-      EXPECT_NE(tested.out.find("\"samples\":12"), std::string::npos) << tested.out << tested.err;
-      EXPECT_NE(tested.out.find("\"unknown_labels\":0"), std::string::npos) << tested.out;
+      EXPECT_TRUE(contains(tested.out, "\"samples\":12")) << tested.err;
+      EXPECT_TRUE(contains(tested.out, "\"unknown_labels\":0"));
     }
   }
 }
 
 TEST_F(TableCliTest, ThatLackColumnsAreRefused) {
-  const Outcome unnamed = train("train.csv");
-  EXPECT_EQ(unnamed.code, 2);
-  EXPECT_NE(unnamed.err.find("the columns id, title, body, tags"), std::string::npos) << unnamed.err;
-  const Outcome wrong = train("train.csv", {"--set", "data.text=titel", "--set", "data.labels=tags"});
-  EXPECT_EQ(wrong.code, 2);
-  EXPECT_NE(wrong.err.find("'titel'"), std::string::npos) << wrong.err;
-  const Outcome half = train("train.csv", {"--set", "data.text=title"});
-  EXPECT_EQ(half.code, 2);
-  EXPECT_NE(half.err.find("data.labels"), std::string::npos) << half.err;
+  expect_refused(train("train.csv"), "the columns id, title, body, tags");
+  expect_refused(train("train.csv", {"--set", "data.text=titel", "--set", "data.labels=tags"}), "'titel'");
+  expect_refused(train("train.csv", {"--set", "data.text=title"}), "data.labels");
   ASSERT_EQ(train("train.csv", columns_).code, 0);
   write_file(slide_.path("other.csv"), "a,b\n1,2\n");
-  const Outcome other = slide_.run({"predict", "train.csv-run/model.slide", "other.csv"});
-  EXPECT_EQ(other.code, 2);
-  EXPECT_NE(other.err.find("other.csv:1:1: there is no column 'title'"), std::string::npos) << other.err;
+  expect_refused(slide_.run({"predict", "train.csv-run/model.slide", "other.csv"}),
+                 "other.csv:1:1: there is no column 'title'");
   write_file(slide_.path("bad.csv"), "title,body\nviolin,\n\"cello\"x,\nwhale,\n");
   const Outcome bad = slide_.run({"predict", "train.csv-run/model.slide", "bad.csv"});
   EXPECT_EQ(bad.code, 2);
-  EXPECT_NE(bad.err.find("bad.csv:3:8: text behind closing quotes"), std::string::npos) << bad.err;
+  EXPECT_TRUE(contains(bad.err, "bad.csv:3:8: text behind closing quotes"));
   const Outcome skipped = slide_.run({"predict", "train.csv-run/model.slide", "bad.csv", "--skip-bad"});
   EXPECT_EQ(skipped.code, 3);
   EXPECT_EQ(std::count(skipped.out.begin(), skipped.out.end(), '\n'), 3);
@@ -122,8 +111,7 @@ TEST_F(TableCliTest, AreConverted) {
   const Strings columns = {"--set", "data.text=title,body", "--set", "data.labels=tags"};
   const auto convert = [&](const std::string& from, const std::string& to, Strings more) {
     more.insert(more.begin(), {"convert", from, to});
-    const Outcome done = slide_.run(more);
-    EXPECT_EQ(done.code, 0) << done.err;
+    expect_done(slide_.run(more));
     return read_file(slide_.path(to));
   };
   EXPECT_EQ(convert("train.csv", "c.tsv", columns), read_file(slide_.path("train.txt")));
@@ -148,29 +136,26 @@ TEST_F(TableCliTest, WeightsTeach) {
   weighted.insert(weighted.end(), {"--set", "data.weight=w"});
   ASSERT_EQ(train("w.csv", columns).code, 0);
   const std::string without = answers("w.csv", "-", "violin\n");
-  const Outcome done = train("w.csv", weighted);
-  ASSERT_EQ(done.code, 0) << done.err;
+  expect_done(train("w.csv", weighted));
   const std::string with = answers("w.csv", "-", "violin\n");
   EXPECT_NE(with, without);
   EXPECT_TRUE(with.starts_with("music:"));
 }
 
 TEST_F(TableCliTest, ValidationMayBeAFile) {
-  const Outcome done = train("train.txt", {"--set", "data.validation=test.txt", "--set", "train.patience=2"});
-  ASSERT_EQ(done.code, 0) << done.err;
+  const Outcome done =
+      expect_done(train("train.txt", {"--set", "data.validation=test.txt", "--set", "train.patience=2"}));
   const std::string log = read_file(slide_.path("train.txt-run/metrics.jsonl"));
-  EXPECT_NE(log.find("\"event\":\"validation\""), std::string::npos);
+  EXPECT_TRUE(contains(log, "\"event\":\"validation\""));
   EXPECT_TRUE(std::filesystem::exists(slide_.path("train.txt-run/best-model.slide")));
-  EXPECT_NE(done.out.find("60 samples"), std::string::npos) << "all are trained on" << done.out;
-  EXPECT_NE(done.out.find("12 samples"), std::string::npos) << done.out;
-  const Outcome missing = train("train.txt", {"--set", "data.validation=none.txt"});
-  EXPECT_EQ(missing.code, 2);
-  EXPECT_NE(missing.err.find("none.txt: no such file"), std::string::npos) << missing.err;
-  const Outcome tuned = slide_.run({"tune", "c.toml", "--set", "data.train=train.txt", "--set",
-                                    "data.validation=test.txt", "--trials", "2", "--out", "tuned.toml"});
-  EXPECT_EQ(tuned.code, 0) << tuned.err;
-  EXPECT_NE(tuned.out.find("2 trials on 60 samples, scored on 6 others"), std::string::npos) << tuned.out;
-  EXPECT_NE(read_file(slide_.path("tuned.toml")).find("test.txt\""), std::string::npos);
+  EXPECT_TRUE(contains(done.out, "60 samples")) << "all are trained on";
+  EXPECT_TRUE(contains(done.out, "12 samples"));
+  expect_refused(train("train.txt", {"--set", "data.validation=none.txt"}), "none.txt: no such file");
+  const Outcome tuned =
+      expect_done(slide_.run({"tune", "c.toml", "--set", "data.train=train.txt", "--set",
+                              "data.validation=test.txt", "--trials", "2", "--out", "tuned.toml"}));
+  EXPECT_TRUE(contains(tuned.out, "2 trials on 60 samples, scored on 6 others"));
+  EXPECT_TRUE(contains(read_file(slide_.path("tuned.toml")), "test.txt\""));
 }
 
 }  // namespace

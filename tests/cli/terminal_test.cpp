@@ -50,7 +50,7 @@ TEST_F(TerminalTest, HelpHasRoomIn80Columns) {
   expect_narrow(all.out);
   for (const char* command : {"train", "tune", "test", "evaluate", "predict", "serve", "convert", "generate",
                               "inspect", "report", "config", "completion", "man", "help", "version"}) {
-    EXPECT_NE(all.out.find(std::string("\n  ") + command), std::string::npos) << command;
+    EXPECT_TRUE(contains(all.out, std::string("\n  ") + command)) << command;
     expect_narrow(slide_.run({"help", command}).out);
   }
 }
@@ -62,9 +62,9 @@ TEST_F(TerminalTest, ARunIsToldWithinTheTerminal) {
   expect_narrow(text);
   for (const char* whole :
        {"p_at_1 ", "recall_at_5 ", "samples/s", "environment.json,", "epoch 1/1  evaluating"})
-    EXPECT_NE(text.find(whole), std::string::npos) << whole << '\n' << text;
+    EXPECT_TRUE(contains(text, whole));
   const std::string table = shown({"inspect", "a-folder-with-a-rather-long-name/and-another-one-in-it"});
-  EXPECT_NE(table.find("\n    sampled output"), std::string::npos) << table;
+  EXPECT_TRUE(contains(table, "\n    sampled output"));
 }
 
 // Output for other programs keeps its lines.

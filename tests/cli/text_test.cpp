@@ -16,8 +16,6 @@ const std::string kConfig =
                   .wide = true,
                   .tables = ""});
 
-using Strings = std::vector<std::string>;
-
 struct Topic {
   const char* label;
   const char* words[3];
@@ -71,35 +69,22 @@ class TextCliTest : public testing::Test {
     write_file(slide_.path("test.tsv"), table(12));
   }
   Outcome train(Strings more = {}, const std::string& data = "train.tsv", const std::string& out = "out") {
-    Strings arguments = {"train", "c.toml", "--set", "data.train=" + data, "--out", out, "--force"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return slide_.run(arguments);
+    return slide_.run(Strings{"train", "c.toml", "--set", "data.train=" + data, "--out", out, "--force"} +
+                      more);
   }
-  void train_model() {
-    const Outcome done = train({"--set", "data.test=test.tsv"});
-    ASSERT_EQ(done.code, 0) << done.err;
-  }
-  void expect_bad(const std::string& part, const Outcome& outcome) {
-    EXPECT_EQ(outcome.code, 2) << outcome.err;
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-    EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
-  }
+  void train_model() { expect_done(train({"--set", "data.test=test.tsv"})); }
   Outcome predict(const Strings& more, const std::string& input = "", const std::string& data = "-") {
-    Strings arguments = {"predict", "out/model.slide", data};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return slide_.run(arguments, input);
+    return slide_.run(Strings{"predict", "out/model.slide", data} + more, input);
   }
 
   Program slide_;
 };
 
 TEST_F(TextCliTest, TrainsAndTestsOnText) {
-  const Outcome done = train({"--set", "data.test=test.tsv"});
-  ASSERT_EQ(done.code, 0) << done.err;
-  EXPECT_NE(done.out.find("4 labels"), std::string::npos) << done.out;
-  const Outcome tested = slide_.run({"test", "out/model.slide", "test.tsv", "--json"});
-  ASSERT_EQ(tested.code, 0) << tested.err;
-  EXPECT_NE(tested.out.find("\"p_at_1\":1.0"), std::string::npos) << tested.out;
+  const Outcome done = expect_done(train({"--set", "data.test=test.tsv"}));
+  EXPECT_TRUE(contains(done.out, "4 labels"));
+  const Outcome tested = expect_done(slide_.run({"test", "out/model.slide", "test.tsv", "--json"}));
+  EXPECT_TRUE(contains(tested.out, "\"p_at_1\":1.0"));
 }
 
 // Data of another vocabulary, and labels without training samples.
@@ -110,16 +95,14 @@ TEST_F(TextCliTest, TestsAndTrainingTellWhatTheModelDoesNotKnow) {
       "foreign.tsv: 1 of 3 samples have no feature that the model knows; unknown are 3 words and n-grams and "
       "2 "
       "labels, as often as they occur\n";
-  const Outcome trained = train({"--set", "data.test=foreign.tsv", "--set", "text.word_ngrams=1"});
-  ASSERT_EQ(trained.code, 0) << trained.err;
-  EXPECT_NE(trained.out.find(told), std::string::npos) << trained.out;
-  const Outcome tested = slide_.run({"test", "out/model.slide", "foreign.tsv", "--json"});
-  ASSERT_EQ(tested.code, 0) << tested.err;
+  const Outcome trained =
+      expect_done(train({"--set", "data.test=foreign.tsv", "--set", "text.word_ngrams=1"}));
+  EXPECT_TRUE(contains(trained.out, told));
+  const Outcome tested = expect_done(slide_.run({"test", "out/model.slide", "foreign.tsv", "--json"}));
   EXPECT_EQ(tested.err, "slide: " + told);
-  EXPECT_NE(tested.out.find("\"bad_rows\":0,\"samples_without_known_features\":1,\"unknown_features\":3,"
-                            "\"unknown_labels\":2}"),
-            std::string::npos)
-      << tested.out;
+  EXPECT_TRUE(contains(tested.out,
+                       "\"bad_rows\":0,\"samples_without_known_features\":1,\"unknown_features\":3,"
+                       "\"unknown_labels\":2}"));
   // Zero counts are not reported.
   const auto told_of = [&](const std::string& rows) {
     write_file(slide_.path("some.tsv"), rows);
@@ -136,7 +119,7 @@ TEST_F(TextCliTest, TestsAndTrainingTellWhatTheModelDoesNotKnow) {
             "slide: some.tsv: 1 of 2 samples have no feature that the model knows\n");
   const Outcome known = slide_.run({"test", "out/model.slide", "train.tsv", "--json"});
   EXPECT_EQ(known.err, "");
-  EXPECT_NE(known.out.find("\"unknown_features\":0,\"unknown_labels\":0}"), std::string::npos) << known.out;
+  EXPECT_TRUE(contains(known.out, "\"unknown_features\":0,\"unknown_labels\":0}"));
 }
 
 TEST_F(TextCliTest, BothFormsGiveTheSameModel) {
@@ -158,8 +141,7 @@ TEST_F(TextCliTest, ThreadsDoNotMatter) {
 
 TEST_F(TextCliTest, PredictsNamesWithProbabilities) {
   train_model();
-  const Outcome done = predict({"--top-k", "4"}, plain(12));
-  ASSERT_EQ(done.code, 0) << done.err;
+  const Outcome done = expect_done(predict({"--top-k", "4"}, plain(12)));
   const Strings lines = lines_of(done.out);
   ASSERT_EQ(lines.size(), 12U);
   for (int i = 0; i < 12; ++i) {
@@ -179,8 +161,7 @@ TEST_F(TextCliTest, ThresholdAndLogits) {
   for (const std::string& line : lines_of(some.out)) EXPECT_EQ(line.find('\t'), std::string::npos) << line;
   EXPECT_EQ(predict({"--threshold", "200", "--scores", "logit"}, plain(2)).out, "\n\n")
       << "no label, but a line a sample";
-  const Outcome logits = predict({"--scores", "logit"}, plain(4));
-  ASSERT_EQ(logits.code, 0) << logits.err;
+  const Outcome logits = expect_done(predict({"--scores", "logit"}, plain(4)));
   EXPECT_NE(logits.out, all.out);
   EXPECT_EQ(lines_of(logits.out)[0].substr(0, 5), lines_of(all.out)[0].substr(0, 5));
 }
@@ -209,8 +190,7 @@ TEST_F(TextCliTest, LabelsOfLinesToPredictCountForNothing) {
   const std::string lines =
       "violin cello\n__label__music violin cello\n__label__ violin cello\nviolin __label__ cello\n"
       "violin cello __label__\nmusic\tviolin cello\nmusic,,oven\tviolin cello\n,\tviolin cello\n";
-  const Outcome done = predict({}, lines);
-  ASSERT_EQ(done.code, 0) << done.err;
+  const Outcome done = expect_done(predict({}, lines));
   const Strings answers = lines_of(done.out);
   ASSERT_EQ(answers.size(), 8U);
   EXPECT_EQ(answers[0].substr(0, 6), "music:");
@@ -221,8 +201,8 @@ TEST_F(TextCliTest, LabelsOfLinesToPredictCountForNothing) {
 
 TEST_F(TextCliTest, BlankLinesAndBytesThatAreNoTextAreAnswered) {
   train_model();
-  const Outcome done = predict({"--k", "1"}, std::string("\n\xff\xfe\x80\nviolin cello\n\0\n", 20));
-  ASSERT_EQ(done.code, 0) << done.err;
+  const Outcome done =
+      expect_done(predict({"--k", "1"}, std::string("\n\xff\xfe\x80\nviolin cello\n\0\n", 20)));
   const Strings lines = lines_of(done.out);
   ASSERT_EQ(lines.size(), 4U) << done.out;
   EXPECT_EQ(lines[2].substr(0, 6), "music:");
@@ -246,21 +226,19 @@ TEST_F(TextCliTest, LinesAreAnsweredAsTheyCome) {
 TEST_F(TextCliTest, FeatureLinesAreAnsweredAsTheyCome) {
   write_file(slide_.path("f.txt"), "0 1:1\n1 2:1\n");
   ASSERT_EQ(train({}, "f.txt").code, 0);
-  const Outcome all = predict({}, "\n 1:1\n\n0 2:1\n");
-  ASSERT_EQ(all.code, 0) << all.err;
+  const Outcome all = expect_done(predict({}, "\n 1:1\n\n0 2:1\n"));
   EXPECT_EQ(lines_of(all.out).size(), 4U);
-  expect_bad("standard input:3:3", predict({}, " 1:1\n 2:1\n1 x\n"));
+  expect_refused(predict({}, " 1:1\n 2:1\n1 x\n"), "standard input:3:3");
 }
 
 TEST_F(TextCliTest, InspectShowsWhatALabelIsMadeOf) {
   train_model();
-  const Outcome done =
-      slide_.run({"inspect", "out/model.slide", "--label", "music", "--label", "deep learning", "--k", "3"});
-  ASSERT_EQ(done.code, 0) << done.err;
+  const Outcome done = expect_done(
+      slide_.run({"inspect", "out/model.slide", "--label", "music", "--label", "deep learning", "--k", "3"}));
   const Strings lines = lines_of(done.out);
   ASSERT_EQ(lines.size(), 18U) << done.out;
   EXPECT_EQ(lines[0].substr(0, 9), "label mus");
-  EXPECT_NE(lines[0].find("20 training samples"), std::string::npos);
+  EXPECT_TRUE(contains(lines[0], "20 training samples"));
   EXPECT_EQ(done.out.find("nearest labels"), lines[0].size() + 1);
   std::string features;
   for (int i = 6; i < 9; ++i) features += lines[i] + "\n";
@@ -268,24 +246,23 @@ TEST_F(TextCliTest, InspectShowsWhatALabelIsMadeOf) {
                      features.find("cello") != std::string::npos ||
                      features.find("choir") != std::string::npos;
   EXPECT_TRUE(known) << features;
-  EXPECT_EQ(features.find("oven"), std::string::npos) << "another label's word";
+  EXPECT_FALSE(contains(features, "oven")) << "another label's word";
   EXPECT_EQ(lines[9].substr(0, 20), "label deep learning:");
-  expect_bad("no such label; the nearest is 'music'",
-             slide_.run({"inspect", "out/model.slide", "--label", "musik"}));
-  expect_bad("--label needs a model", slide_.run({"inspect", "c.toml", "--label", "music"}));
-  EXPECT_NE(slide_.run({"inspect", "out/model.slide"}).out.find("labels<TAB>text"), std::string::npos);
+  expect_refused(slide_.run({"inspect", "out/model.slide", "--label", "musik"}),
+                 "no such label; the nearest is 'music'");
+  expect_refused(slide_.run({"inspect", "c.toml", "--label", "music"}), "--label needs a model");
+  EXPECT_TRUE(contains(slide_.run({"inspect", "out/model.slide"}).out, "labels<TAB>text"));
 }
 
 TEST_F(TextCliTest, InspectShowsLabelsWithoutNamesByTheirIds) {
   write_file(slide_.path("f.txt"), "0 1:1 3:0.5\n1 2:1\n");
   ASSERT_EQ(train({"--set", "layer.-1.wide=false"}, "f.txt").code, 0);
-  const Outcome done = slide_.run({"inspect", "out/model.slide", "--label", "1"});
-  ASSERT_EQ(done.code, 0) << done.err;
-  EXPECT_NE(done.out.find("label 1: id 1, 1 training samples"), std::string::npos) << done.out;
-  EXPECT_NE(done.out.find("no wide path"), std::string::npos) << done.out;
+  const Outcome done = expect_done(slide_.run({"inspect", "out/model.slide", "--label", "1"}));
+  EXPECT_TRUE(contains(done.out, "label 1: id 1, 1 training samples"));
+  EXPECT_TRUE(contains(done.out, "no wide path"));
   for (const char* name : {"2", "-1", "x", "1x"}) {
-    expect_bad("ids from 0 to 1",
-               slide_.run({"inspect", "out/model.slide", fmt::format("--label={}", name)}));
+    expect_refused(slide_.run({"inspect", "out/model.slide", fmt::format("--label={}", name)}),
+                   "ids from 0 to 1");
   }
 }
 
@@ -303,29 +280,30 @@ TEST_F(TextCliTest, InspectReadsWeightsOfEitherPrecision) {
 
 TEST_F(TextCliTest, Faults) {
   write_file(slide_.path("bad.tsv"), "a\tx\nb x\n");
-  expect_bad("bad.tsv:2:4: no TAB", train({}, "bad.tsv"));
+  expect_refused(train({}, "bad.tsv"), "bad.tsv:2:4: no TAB");
   write_file(slide_.path("rare.tsv"), "a\tx\nb\ty\n");
-  expect_bad("lower text.min_count", train({"--set", "text.min_count=5"}, "rare.tsv"));
-  expect_bad("text.char_ngrams_min", train({"--set", "text.char_ngrams_max=2"}));
-  expect_bad("text.word_ngrams", train({"--set", "text.word_ngrams=0"}));
-  expect_bad("weighting", train({"--set", "text.weighting=bm25"}));
+  expect_refused(train({"--set", "text.min_count=5"}, "rare.tsv"), "lower text.min_count");
+  expect_refused(train({"--set", "text.char_ngrams_max=2"}), "text.char_ngrams_min");
+  expect_refused(train({"--set", "text.word_ngrams=0"}), "text.word_ngrams");
+  expect_refused(train({"--set", "text.weighting=bm25"}), "weighting");
   write_file(slide_.path("plain.txt"), "just words\n");
-  expect_bad("plain.txt:1:1: the format is not clear", train({}, "plain.txt"));
-  expect_bad("plain.txt:1:1: no labelled text", train({"--set", "data.format=text"}, "plain.txt"));
-  expect_bad("missing.txt", train({"--set", "data.format=text"}, "missing.txt"));
+  expect_refused(train({}, "plain.txt"), "plain.txt:1:1: the format is not clear");
+  expect_refused(train({"--set", "data.format=text"}, "plain.txt"), "plain.txt:1:1: no labelled text");
+  expect_refused(train({"--set", "data.format=text"}, "missing.txt"), "missing.txt");
   write_file(slide_.path("f.txt"), "0 1:1\n1 2:1\n");
   ASSERT_EQ(train({}, "f.txt").code, 0);
-  expect_bad("test.tsv: this is text", slide_.run({"test", "out/model.slide", "test.tsv"}));
-  expect_bad("--threshold", predict({"--threshold", "nan"}));
+  expect_refused(slide_.run({"test", "out/model.slide", "test.tsv"}), "test.tsv: this is text");
+  expect_refused(predict({"--threshold", "nan"}), "--threshold");
   for (const std::string wrong : {"30", "1.3", "-1"}) {
-    expect_bad("--threshold: the threshold " + wrong + " is no probability; give one from 0 to 1",
-               predict({"--threshold", wrong}));
+    expect_refused(predict({"--threshold", wrong}),
+                   "--threshold: the threshold " + wrong + " is no probability; give one from 0 to 1");
   }
   write_file(slide_.path("th.json"), R"({"threshold":0.5})");
-  expect_bad("'th.json' is a file; store its thresholds in a model by slide convert MODEL OUT --threshold",
-             predict({"--threshold", "th.json"}));
-  expect_bad("--scores", predict({"--scores", "odds"}));
-  expect_bad("--format", predict({"--format", "xls"}));
+  expect_refused(
+      predict({"--threshold", "th.json"}),
+      "'th.json' is a file; store its thresholds in a model by slide convert MODEL OUT --threshold");
+  expect_refused(predict({"--scores", "odds"}), "--scores");
+  expect_refused(predict({"--format", "xls"}), "--format");
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ TEST_F(TrainCommandTest, WhatWillNotFitIntoMemoryIsRefusedBeforeItIsTaken) {
                                          "layer.0.size=500000000"};  // 120 x 5e8 weights and their state
   const Outcome trained = train(huge);
   EXPECT_EQ(trained.code, 2);
-  EXPECT_NE(trained.err.find("training needs"), std::string::npos) << trained.err;
-  EXPECT_NE(trained.err.find("MB are free; set a smaller layer.0.size"), std::string::npos) << trained.err;
+  EXPECT_TRUE(contains(trained.err, "training needs"));
+  EXPECT_TRUE(contains(trained.err, "MB are free; set a smaller layer.0.size"));
   EXPECT_FALSE(std::filesystem::exists(slide_.path("out/metrics.jsonl")));
   EXPECT_EQ(slide_.run({"tune", "small.toml", "--set", "data.train=data/train.txt", huge[0], huge[1]}).code,
             2);
@@ -32,37 +32,30 @@ TEST_F(TrainCommandTest, ALargeNumberInAFileIsRefusedBeforeAnythingIsMadeForIt) 
   write_file(slide_.path("known.txt"), "0 0:1\n1 1:1\n");
   write_file(slide_.path("scores.txt"), "0:1\n1:1\n");
   ASSERT_EQ(slide_.run({"train", "known.txt", "--out", "known", "--set", "train.epochs=1"}).code, 0);
-  const Outcome tested = slide_.run({"test", "known", "label.txt"});
-  EXPECT_EQ(tested.code, 0) << tested.err;  // a label that training lacks is missed
+  expect_done(slide_.run({"test", "known", "label.txt"}));  // a label that training lacks is missed
   for (const std::string data : {"label.txt", "feature.txt"}) {
     for (const std::vector<std::string>& command :
          {std::vector<std::string>{"train", data, "--out", "large"}, {"tune", data, "--out", "large.toml"}}) {
-      const Outcome refused = slide_.run(command);
-      EXPECT_EQ(refused.code, 2) << command[0] << ' ' << data;
-      EXPECT_NE(refused.err.find("training needs"), std::string::npos) << refused.err;
+      expect_refused(slide_.run(command), "training needs");
     }
     // The promise is memory: counts of 2^31 labels would take gigabytes.
     for (const std::vector<std::string>& command :
          {std::vector<std::string>{"train", data, "--init", "known", "--out", "more"},
           {"evaluate", "scores.txt", data}}) {
       if (command[0] == "evaluate" && data == "feature.txt") continue;
-      const Outcome refused = slide_.run(command);
-      EXPECT_EQ(refused.code, 2) << command[0] << ' ' << data << refused.err;
-      EXPECT_NE(refused.err.find("need"), std::string::npos) << refused.err;
+      expect_refused(slide_.run(command), "need");
     }
-    const Outcome told = slide_.run({"inspect", data});
-    EXPECT_EQ(told.code, 0) << told.err;
-    EXPECT_NE(told.out.find("2,000,000,00"), std::string::npos) << told.out;
+    const Outcome told = expect_done(slide_.run({"inspect", data}));
+    EXPECT_TRUE(contains(told.out, "2,000,000,00"));
   }
 }
 
 TEST_F(TrainCommandTest, TrainWritesConfigMetricsAndModel) {
   generate();
-  const Outcome done = train({"--set", "data.test=data/test.txt"});
-  ASSERT_EQ(done.code, 0) << done.err;
+  const Outcome done = expect_done(train({"--set", "data.test=data/test.txt"}));
   EXPECT_EQ(done.err, "");
-  EXPECT_NE(done.out.find("300 samples, 120 features, 60 labels"), std::string::npos) << done.out;
-  EXPECT_NE(done.out.find("loaded in"), std::string::npos);
+  EXPECT_TRUE(contains(done.out, "300 samples, 120 features, 60 labels"));
+  EXPECT_TRUE(contains(done.out, "loaded in"));
   for (const char* file : {"config.toml", "environment.json", "metrics.jsonl", "model.slide"}) {
     EXPECT_TRUE(std::filesystem::exists(slide_.path(std::string("out/") + file))) << file;
   }
@@ -144,8 +137,7 @@ TEST_F(TrainCommandTest, TheMeasuresOfTheGroupsOfLabelsAddUp) {
 TEST_F(TrainCommandTest, ResolvedConfigurationGivesTheSameRun) {
   train_model();
   std::filesystem::create_directories(slide_.path("elsewhere"));
-  const Outcome again = slide_.run({"train", "out/config.toml", "--out", "elsewhere/again"});
-  ASSERT_EQ(again.code, 0) << again.err;
+  const Outcome again = expect_done(slide_.run({"train", "out/config.toml", "--out", "elsewhere/again"}));
   EXPECT_EQ(without_timings(events()), without_timings(events("elsewhere/again")));
   EXPECT_EQ(read_file(slide_.path("out/config.toml")), read_file(slide_.path("elsewhere/again/config.toml")));
 }
@@ -163,15 +155,12 @@ TEST_F(TrainCommandTest, SameSeedSameLossesWhateverTheThreads) {
 // With many features, a block has few of them, and fewer the smaller it is: the last batch of an epoch has 76
 // samples.
 TEST_F(TrainCommandTest, ManyFeaturesAreTheSameModelWhateverTheThreads) {
-  const Outcome made =
-      slide_.run({"generate", "--samples", "1100", "--test-samples", "10", "--features", "60000", "--labels",
-                  "500", "--features-per-sample", "12", "--out", "many"});
-  ASSERT_EQ(made.code, 0) << made.err;
+  expect_done(slide_.run({"generate", "--samples", "1100", "--test-samples", "10", "--features", "60000",
+                          "--labels", "500", "--features-per-sample", "12", "--out", "many"}));
   const auto model_of = [&](const char* shards, const char* threads) {
-    const Outcome done =
+    expect_done(
         slide_.run({"train", "many/train.txt", "--epochs", "3", "--set",
-                    "train.shards=" + std::string(shards), "--threads", threads, "--out", "run", "--force"});
-    EXPECT_EQ(done.code, 0) << done.err;
+                    "train.shards=" + std::string(shards), "--threads", threads, "--out", "run", "--force"}));
     return file("run/model.slide");
   };
   for (const char* shards : {"1", "4"}) {
@@ -183,13 +172,12 @@ TEST_F(TrainCommandTest, ManyFeaturesAreTheSameModelWhateverTheThreads) {
 
 TEST_F(TrainCommandTest, WithoutTestDataThereIsNoEvaluation) {
   generate();
-  const Outcome done = train({});
-  ASSERT_EQ(done.code, 0) << done.err;
-  EXPECT_NE(done.out.find("data.test is not set"), std::string::npos);
+  const Outcome done = expect_done(train({}));
+  EXPECT_TRUE(contains(done.out, "data.test is not set"));
   for (const Json& event : events()) EXPECT_NE(event["event"], "eval");
   const Outcome held_out = train({"--set", "data.validation=0.2"});
-  EXPECT_EQ(held_out.out.find("no evaluation"), std::string::npos) << held_out.out;
-  EXPECT_NE(held_out.out.find("the validation samples alone are evaluated"), std::string::npos);
+  EXPECT_FALSE(contains(held_out.out, "no evaluation"));
+  EXPECT_TRUE(contains(held_out.out, "the validation samples alone are evaluated"));
 }
 
 // The shell counts in units of 512 bytes: the model exceeds 1 MiB, which leaves room for the half that
@@ -197,29 +185,24 @@ TEST_F(TrainCommandTest, WithoutTestDataThereIsNoEvaluation) {
 TEST_F(TrainCommandTest, ALimitOnTheSizeOfFilesIsLikeAFullDisk) {
   generate();
   slide_.begin_with("ulimit -f 2048");
-  const Outcome done = train({"--set", "layer.0.size=4000"});
-  EXPECT_EQ(done.code, 1) << done.err;
-  EXPECT_NE(done.err.find("out/model.slide: cannot be written (File too large)"), std::string::npos)
-      << done.err;
-  EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
+  expect_refused(train({"--set", "layer.0.size=4000"}), "out/model.slide: cannot be written (File too large)",
+                 1);
   no_temporaries("out");
   EXPECT_FALSE(std::filesystem::exists(slide_.path("out/model.slide")));
 }
 
 TEST_F(TrainCommandTest, FolderIsNamedAfterTheConfigurationByDefault) {
   generate();
-  const Outcome done = slide_.run({"train", "small.toml", "--set", "data.train=data/train.txt"});
-  ASSERT_EQ(done.code, 0) << done.err;
+  const Outcome done = expect_done(slide_.run({"train", "small.toml", "--set", "data.train=data/train.txt"}));
   EXPECT_TRUE(std::filesystem::exists(slide_.path("run/small/model.slide")));
-  EXPECT_NE(done.out.find("run/small"), std::string::npos);
+  EXPECT_TRUE(contains(done.out, "run/small"));
 }
 
 TEST_F(TrainCommandTest, SamplesWithoutLabelsAreSkippedAndCounted) {
   write_file(slide_.path("data.txt"), "5 4 3\n0 0:1\n 1:1\n1 1:1\n\n2 2:1\n");
-  const Outcome done =
-      slide_.run({"train", "small.toml", "--set", "data.train=data.txt", "--set", "data.test=data.txt"});
-  ASSERT_EQ(done.code, 0) << done.err;
-  EXPECT_NE(done.out.find("2 training samples have no label"), std::string::npos) << done.out;
+  const Outcome done = expect_done(
+      slide_.run({"train", "small.toml", "--set", "data.train=data.txt", "--set", "data.test=data.txt"}));
+  EXPECT_TRUE(contains(done.out, "2 training samples have no label"));
   EXPECT_EQ(slide_.run({"train", "small.toml", "--set", "data.train=none.txt"}).code, 2);
   write_file(slide_.path("none.txt"), "1 4 3\n 1:1\n");
   const Outcome none = slide_.run({"train", "small.toml", "--set", "data.train=none.txt", "--force"});
@@ -232,9 +215,8 @@ TEST_F(TrainCommandTest, SamplesWithoutLabelsAreSkippedAndCounted) {
 TEST_F(TrainCommandTest, TestDataMayHaveMoreFeaturesThanTrainingData) {
   write_file(slide_.path("a.svm"), "0 0:1 2:1\n1 1:1\n2 2:1\n");
   write_file(slide_.path("b.svm"), "0 0:1 2:1\n4 9:1\n");
-  const Outcome done = slide_.run(
-      {"train", "small.toml", "--set", "data.train=a.svm", "--set", "data.test=b.svm", "--out", "out"});
-  ASSERT_EQ(done.code, 0) << done.err;
+  expect_done(slide_.run(
+      {"train", "small.toml", "--set", "data.train=a.svm", "--set", "data.test=b.svm", "--out", "out"}));
   EXPECT_EQ(slide_.run({"test", "out/model.slide", "b.svm"}).code, 0);
 }
 
@@ -262,10 +244,9 @@ TEST_F(TrainCommandTest, ImagesAreSplitByTrainFirstAndTestLast) {
     for (const char* more : {"--set", first, "--set", last}) all.emplace_back(more);
     return slide_.run(all);
   };
-  const Outcome done = with("data.train_first=30", "data.test_last=10");
-  ASSERT_EQ(done.code, 0) << done.err;
-  EXPECT_NE(done.out.find(": 30 samples"), std::string::npos) << done.out;
-  EXPECT_NE(done.out.find(": 10 samples"), std::string::npos) << done.out;
+  const Outcome done = expect_done(with("data.train_first=30", "data.test_last=10"));
+  EXPECT_TRUE(contains(done.out, ": 30 samples"));
+  EXPECT_TRUE(contains(done.out, ": 10 samples"));
   const Outcome test = slide_.run({"test", "out/model.slide", "t-images-idx3-ubyte", "--json"});
   EXPECT_EQ(Json::parse(test.out)["samples"], 10);
   EXPECT_EQ(with("data.train_first=41", "data.test_last=10").code, 2);

@@ -39,9 +39,7 @@ class ValidationKeysCliTest : public CliTest {
   }
   Outcome teach_with(const std::string& data, const std::vector<std::string>& sets,
                      const std::vector<std::string>& options = {}) {
-    std::vector<std::string> arguments = {"train", "v.toml", "--out", "run", "--force"};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    return run_with(arguments, data, sets);
+    return run_with(Strings{"train", "v.toml", "--out", "run", "--force"} + options, data, sets);
   }
   nlohmann::json first_event() {
     const std::string log = read_file(slide_.path("run/metrics.jsonl"));
@@ -50,7 +48,7 @@ class ValidationKeysCliTest : public CliTest {
   std::string best_model() { return read_file(slide_.path("run/best-model.slide")); }
   void refused_line(const Outcome& outcome, const std::string& what) {
     EXPECT_EQ(outcome.code, 2) << outcome.out;
-    EXPECT_NE(outcome.err.find(what), std::string::npos) << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, what));
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   }
 
@@ -99,9 +97,8 @@ TEST_F(ValidationKeysCliTest, TrainSaysHowItsPartWasChosen) {
        "12 samples (the last groups of the file) are held out",
        "group and order"}};
   for (const Case& one : cases) {
-    const Outcome done = teach_with("v.tsv", one.sets);
-    ASSERT_EQ(done.code, 0) << done.err;
-    EXPECT_NE(done.out.find(one.shown), std::string::npos) << done.out;
+    const Outcome done = expect_done(teach_with("v.tsv", one.sets));
+    EXPECT_TRUE(contains(done.out, one.shown));
     const nlohmann::json start = first_event();
     EXPECT_EQ(start.at("validation_by"), one.by);
     EXPECT_EQ(start.at("validation_samples"), 12);
@@ -124,24 +121,19 @@ TEST_F(ValidationKeysCliTest, AColumnAndAFileComeToTheSameModelOnAnyNumberOfThre
 
 TEST_F(ValidationKeysCliTest, TuneHoldsOutTheSameWayAndSaysSo) {
   const auto search = [&](const std::vector<std::string>& sets, const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"tune", "v.toml", "--trials", "1", "--out", "tuned.toml"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_with(arguments, "v.tsv", sets);
+    return run_with(Strings{"tune", "v.toml", "--trials", "1", "--out", "tuned.toml"} + more, "v.tsv", sets);
   };
-  const Outcome json = search({"data.group=g.txt"}, {"--json"});
-  ASSERT_EQ(json.code, 0) << json.err;
+  const Outcome json = expect_done(search({"data.group=g.txt"}, {"--json"}));
   const std::size_t last = json.out.rfind('\n', json.out.size() - 2);
   const nlohmann::json result = nlohmann::json::parse(json.out.substr(last + 1));
   EXPECT_EQ(result.at("validation_by"), "group");
   EXPECT_EQ(result.at("splits"), 5);
   EXPECT_EQ(result.at("validation_samples"), 20) << "one of two groups of four in each";
   EXPECT_EQ(result.at("decision_samples"), 20);
-  EXPECT_NE(read_file(slide_.path("tuned.html")).find("\"validation_by\":\"group\""), std::string::npos);
-  const Outcome shown = search({"data.time=order"}, {});
-  ASSERT_EQ(shown.code, 0) << shown.err;
-  EXPECT_NE(shown.out.find("1 trials on 41 samples, scored on 4 others (the last of the file); best is 1"),
-            std::string::npos)
-      << shown.out;
+  EXPECT_TRUE(contains(read_file(slide_.path("tuned.html")), "\"validation_by\":\"group\""));
+  const Outcome shown = expect_done(search({"data.time=order"}, {}));
+  EXPECT_TRUE(
+      contains(shown.out, "1 trials on 41 samples, scored on 4 others (the last of the file); best is 1"));
   refused_line(search({"data.group=g.txt", "data.train_first=1"}, {}), "two samples with labels");
   refused_line(search({"data.group=none.txt"}, {}), "none.txt: no such file");
 }

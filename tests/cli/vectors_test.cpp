@@ -9,9 +9,7 @@ class VectorsCommandTest : public CliTest {
   void SetUp() override {
     CliTest::SetUp();
     generate();
-    const Outcome trained =
-        slide_.run({"train", "small.toml", "--set", "data.train=data/train.txt", "--out", "out"});
-    ASSERT_EQ(trained.code, 0) << trained.err;
+    expect_done(slide_.run({"train", "small.toml", "--set", "data.train=data/train.txt", "--out", "out"}));
   }
   Outcome vectors(std::vector<std::string> arguments, const std::string& input = "") {
     arguments.insert(arguments.begin(), "vectors");
@@ -32,8 +30,7 @@ class VectorsCommandTest : public CliTest {
 };
 
 TEST_F(VectorsCommandTest, SamplesHaveALineEach) {
-  const Outcome done = vectors({"out", "data/test.txt"});
-  EXPECT_EQ(done.code, 0) << done.err;
+  const Outcome done = expect_done(vectors({"out", "data/test.txt"}));
   const std::vector<std::string> lines = lines_of(done.out);
   ASSERT_EQ(lines.size(), 70U);
   for (const std::string& line : lines) EXPECT_EQ(numbers_in(line), 16U);
@@ -46,8 +43,7 @@ TEST_F(VectorsCommandTest, LabelsAndFeaturesHaveNames) {
   EXPECT_EQ(labels[0], "60 16");
   EXPECT_EQ(labels[1].substr(0, 2), "0 ");
   EXPECT_EQ(numbers_in(labels[1]), 17U);
-  const Outcome done = vectors({"out", "--of", "features", "--out", "f.vec", "--names", "names.txt"});
-  EXPECT_EQ(done.code, 0) << done.err;
+  expect_done(vectors({"out", "--of", "features", "--out", "f.vec", "--names", "names.txt"}));
   EXPECT_EQ(lines_of(read_file(slide_.path("f.vec"))).size(), 121U);
   EXPECT_EQ(lines_of(read_file(slide_.path("names.txt"))).size(), 120U);
 }
@@ -77,25 +73,21 @@ TEST_F(VectorsCommandTest, TrainingStartsFromThem) {
   ASSERT_EQ(vectors({"out", "--of", "features", "--out", "f.vec"}).code, 0);
   const std::vector<std::string> train = {"train",     "small.toml", "--set", "data.train=data/train.txt",
                                           "--vectors", "f.vec",      "--out", "from"};
-  const Outcome done = slide_.run(train);
-  EXPECT_EQ(done.code, 0) << done.err;
-  EXPECT_NE(done.out.find("120 features start from the vectors of "), std::string::npos) << done.out;
+  const Outcome done = expect_done(slide_.run(train));
+  EXPECT_TRUE(contains(done.out, "120 features start from the vectors of "));
 
   std::ofstream(slide_.path("short.vec")) << "2 3\n0 1 2 3\n1 1 2 3\n";
   const Outcome narrow = slide_.run({"train", "data/train.txt", "--vectors", "short.vec", "--out", "narrow"});
   EXPECT_EQ(narrow.code, 2);
-  EXPECT_NE(narrow.err.find("short.vec:2: a vector of 3 numbers, but the first layer has 128 neurons"),
-            std::string::npos)
-      << narrow.err;
+  EXPECT_TRUE(
+      contains(narrow.err, "short.vec:2: a vector of 3 numbers, but the first layer has 128 neurons"));
   EXPECT_FALSE(std::filesystem::exists(slide_.path("narrow"))) << "nothing was trained";
-  const Outcome both =
-      slide_.run({"train", "data/train.txt", "--vectors", "f.vec", "--init", "out", "--out", "both"});
-  EXPECT_EQ(both.code, 2);
-  EXPECT_NE(both.err.find("train.vectors"), std::string::npos) << both.err;
-  const Outcome search = slide_.run(
-      {"tune", "data/train.txt", "--set", "train.vectors=f.vec", "--trials", "1", "--out", "t.toml"});
-  EXPECT_EQ(search.code, 2);
-  EXPECT_NE(search.err.find("a search starts from random weights"), std::string::npos) << search.err;
+  expect_refused(
+      slide_.run({"train", "data/train.txt", "--vectors", "f.vec", "--init", "out", "--out", "both"}),
+      "train.vectors");
+  expect_refused(slide_.run({"tune", "data/train.txt", "--set", "train.vectors=f.vec", "--trials", "1",
+                             "--out", "t.toml"}),
+                 "a search starts from random weights");
 }
 
 }  // namespace

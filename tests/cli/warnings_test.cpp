@@ -10,24 +10,19 @@
 namespace slide::test {
 namespace {
 
-using Strings = std::vector<std::string>;
-
 class WarningsTest : public CliTest {
  protected:
   Outcome train_on(const std::string& data, Strings more = {}) {
-    Strings arguments = {"train",    data, "--out", "r", "--force", "--set", "text.min_count=1",
-                         "--epochs", "2"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return slide_.run(arguments);
+    return slide_.run(
+        Strings{"train", data, "--out", "r", "--force", "--set", "text.min_count=1", "--epochs", "2"} + more);
   }
   // One line on standard error, which holds these parts; in the log of the run, too.
   void expect_warning(const std::string& data, const Strings& parts, const Strings& more = {}) {
-    const Outcome done = train_on(data, more);
-    ASSERT_EQ(done.code, 0) << done.err;
+    const Outcome done = expect_done(train_on(data, more));
     EXPECT_EQ(std::ranges::count(done.err, '\n'), 1) << done.err;
     EXPECT_TRUE(done.err.starts_with("slide: warning: ")) << done.err;
-    EXPECT_NE(done.err.find(data), std::string::npos) << done.err;
-    for (const std::string& part : parts) EXPECT_NE(done.err.find(part), std::string::npos) << done.err;
+    EXPECT_TRUE(contains(done.err, data));
+    for (const std::string& part : parts) EXPECT_TRUE(contains(done.err, part));
     Strings logged;
     for (const Json& event : events("r")) {
       if (event["event"] == "warning") logged.push_back(event["text"]);
@@ -36,15 +31,10 @@ class WarningsTest : public CliTest {
     EXPECT_EQ(events("r").front()["event"], "start");
     Strings strict = more;
     strict.push_back("--strict");
-    const Outcome refused = train_on(data, strict);
-    EXPECT_EQ(refused.code, 2) << refused.err;
-    EXPECT_EQ(std::ranges::count(refused.err, '\n'), 1) << refused.err;
-    for (const std::string& part : parts) EXPECT_NE(refused.err.find(part), std::string::npos) << refused.err;
+    expect_refused(train_on(data, strict), parts);
   }
   void expect_refused(const Outcome& done, const Strings& parts) {
-    EXPECT_EQ(done.code, 2) << done.out << done.err;
-    EXPECT_EQ(std::ranges::count(done.err, '\n'), 1) << done.err;
-    for (const std::string& part : parts) EXPECT_NE(done.err.find(part), std::string::npos) << done.err;
+    for (const std::string& part : parts) test::expect_refused(done, part);
   }
   void write(const std::string& name, const std::string& text) { write_file(slide_.path(name), text); }
   static Json json(const Outcome& done) {
@@ -55,11 +45,6 @@ class WarningsTest : public CliTest {
   const Strings columns_ = {"--set", "data.text=text", "--set", "data.labels=tags"};
 };
 
-Strings operator+(Strings first, const Strings& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
 TEST_F(WarningsTest, TextsAndNamesOfLabelsThatAreNotUtf8) {
   write("s.tsv", "cafe\tred ball\nart\tblue ball\ncafe\tred cat\nart\tblue cat\n");
   write("titles.tsv", "cafe\tred\nart\tcaf\xe9 blue\n");
@@ -67,14 +52,13 @@ TEST_F(WarningsTest, TextsAndNamesOfLabelsThatAreNotUtf8) {
   write("names.txt", "caf\xe9\nart\n");
   ASSERT_EQ(train_on("s.tsv").code, 0);
   const Strings predict = {"predict", "r", "s.tsv", "--labels", "names.txt"};
-  const Outcome named = slide_.run(predict);
-  EXPECT_EQ(named.code, 0);
-  EXPECT_NE(named.err.find("slide: warning: names.txt:1: this is not UTF-8"), std::string::npos) << named.err;
+  const Outcome named = expect_done(slide_.run(predict));
+  EXPECT_TRUE(contains(named.err, "slide: warning: names.txt:1: this is not UTF-8"));
   EXPECT_EQ(slide_.run(predict + Strings{"--strict"}).code, 2);
   write("scores.txt", named.out);
   write("truth.svm", "0 0:1\n1 0:1\n0 0:1\n1 0:1\n");
   const Outcome evaluated = slide_.run({"evaluate", "scores.txt", "truth.svm", "--labels", "names.txt"});
-  EXPECT_NE(evaluated.err.find("names.txt:1: this is not UTF-8"), std::string::npos) << evaluated.err;
+  EXPECT_TRUE(contains(evaluated.err, "names.txt:1: this is not UTF-8"));
 }
 
 TEST_F(WarningsTest, LabelsThatAreNoLabels) {
@@ -112,11 +96,11 @@ TEST_F(WarningsTest, OtherEncodings) {
   for (const Strings& command : commands) {
     const Outcome done = slide_.run(command);
     EXPECT_EQ(done.code, 0) << command.front() << done.err;
-    EXPECT_NE(done.err.find("latin.csv:2: "), std::string::npos) << command.front() << done.err;
+    EXPECT_TRUE(contains(done.err, "latin.csv:2: ")) << command.front();
     expect_refused(slide_.run(command + Strings{"--strict"}), {"latin.csv:2: ", "--strict"});
   }
   const Outcome piped = slide_.run({"predict", "r", "-"}, "text\nred\ncaf\xe9\n");
-  EXPECT_NE(piped.err.find("warning: standard input:3: "), std::string::npos) << piped.err;
+  EXPECT_TRUE(contains(piped.err, "warning: standard input:3: "));
   const std::string wide(
       "\xff\xfe"
       "t\0e\0x\0t\0,\0t\0a\0g\0s\0\n\0r\0,\0a\0\n\0",
@@ -146,10 +130,9 @@ TEST_F(WarningsTest, JsonOfOtherForms) {
 TEST_F(WarningsTest, SeparatorsOfLabelsBeforeATab) {
   write("t.tsv", "music;dance\tthe violin\nnature\tbirds\nmusic\tviolin\ndance; nature\tthe birds\n");
   const Strings set = {"--set", "data.label_separator=;"};
-  const Outcome done = train_on("t.tsv", set);
-  ASSERT_EQ(done.code, 0) << done.err;
+  const Outcome done = expect_done(train_on("t.tsv", set));
   EXPECT_EQ(done.err, "");
-  EXPECT_NE(done.out.find("4 samples, 5 features, 3 labels"), std::string::npos) << done.out;
+  EXPECT_TRUE(contains(done.out, "4 samples, 5 features, 3 labels"));
   EXPECT_EQ(json(slide_.run({"test", "r", "t.tsv", "--k", "3", "--json"}))["recall_at_3"], 1);
   const Outcome predicted = slide_.run({"predict", "r", "t.tsv", "--k", "3"});
   write("s.txt", predicted.out);
@@ -258,20 +241,18 @@ TEST_F(WarningsTest, MeasuresOfNothing) {
   write("other.tsv", "x\tred ball\ny\tblue ball\n");
   write("none.tsv", "\tred ball\n\tblue ball\n");
   const Outcome trained = train_on("t.tsv", {"--test", "other.tsv"});
-  EXPECT_NE(trained.err.find("other.tsv: no sample has a label that the model knows"), std::string::npos)
-      << trained.err;
+  EXPECT_TRUE(contains(trained.err, "other.tsv: no sample has a label that the model knows"));
   ASSERT_EQ(train_on("t.tsv").err, "");
   EXPECT_EQ(slide_.run({"test", "r", "t.tsv"}).err, "");
-  EXPECT_NE(slide_.run({"test", "r", "other.tsv"}).err.find("no sample has a label that the model knows"),
-            std::string::npos);
-  EXPECT_NE(slide_.run({"test", "r", "none.tsv"}).err.find("none.tsv: no sample has a label,"),
-            std::string::npos);
+  EXPECT_TRUE(
+      contains(slide_.run({"test", "r", "other.tsv"}).err, "no sample has a label that the model knows"));
+  EXPECT_TRUE(contains(slide_.run({"test", "r", "none.tsv"}).err, "none.tsv: no sample has a label,"));
   expect_refused(slide_.run({"test", "r", "none.tsv", "--strict"}), {"none.tsv", "nothing to measure"});
   write("s.svm", "0 0:1\n1 1:1\n");
   write("u.svm", " 0:1\n 1:1\n");
   write("s.txt", "0:0.5\n1:0.5\n");
   EXPECT_EQ(slide_.run({"evaluate", "s.txt", "s.svm"}).err, "");
-  EXPECT_NE(slide_.run({"evaluate", "s.txt", "u.svm"}).err.find("no sample has a label"), std::string::npos);
+  EXPECT_TRUE(contains(slide_.run({"evaluate", "s.txt", "u.svm"}).err, "no sample has a label"));
 }
 
 TEST_F(WarningsTest, AFirstLookAtData) {
@@ -295,7 +276,7 @@ TEST_F(WarningsTest, AFirstLookAtData) {
        {"form               CSV\n", "columns            text, tags, who\n",
         "labels             3 have samples, 1.2 a sample; 2 occur once; 1 samples have none\n",
         "most frequent      a (3), ", "looks wrong        nothing\n"})
-    EXPECT_NE(text.out.find(part), std::string::npos) << text.out;
+    EXPECT_TRUE(contains(text.out, part));
   write("bars.csv", "text,tags\nred ball,a|b\nblue cat,b\n");
   const Outcome warned =
       slide_.run(Strings{"inspect", "bars.csv", "--json", "--set", "text.min_count=1"} + columns_);

@@ -9,30 +9,22 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <vector>
 
 #include "engine/base/error.h"
+#include "tests/files.h"
 
 namespace slide {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::vector<std::byte> bytes_of(std::string_view text) {
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
 }
 
-std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-class AloneFile : public testing::Test {
+class AloneFile : public FolderTest {
  protected:
-  void TearDown() override { fs::remove(path_); }
-  std::string path_ = fs::temp_directory_path() / fmt::format("slide-alone-{}", getpid());
+  const std::string path_ = path("file");
 };
 
 TEST(Alone, IsTheOnlyRank) {
@@ -94,7 +86,7 @@ TEST_F(AloneFile, TakesBytesAnywhere) {
   file->write_at(0, bytes_of("abcd"));
   file->write_at(9, bytes_of("j"));
   file->close();
-  EXPECT_EQ(content(path_), std::string("abcdefgh\0j", 10));
+  EXPECT_EQ(read_file(path_), std::string("abcdefgh\0j", 10));
 }
 
 TEST_F(AloneFile, CannotBeCreatedWithoutAFolder) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "engine/cluster/cluster.h"
 #include "engine/cluster/launch.h"
 #include "engine/cluster/plugin.h"
+#include "tests/expect.h"
 
 namespace slide {
 namespace {
@@ -39,12 +39,7 @@ class Launched : public testing::Test {
     for (const auto& [name, value] : variables) setenv(name, value, 1);
   }
   static std::string refusal() {
-    try {
-      open_cluster();
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "";
+    return input_error([&] { open_cluster(); });
   }
 };
 
@@ -107,8 +102,7 @@ TEST_F(Launched, WithoutThePlugInIsToldWhatToDo) {
 
 TEST_F(Launched, WithAnotherFileForThePlugIn) {
   set({{"OMPI_COMM_WORLD_SIZE", "4"}, {"SLIDE_MPI_PLUGIN", "/proc/self/status"}});
-  EXPECT_NE(refusal().find("the plug-in cannot be loaded (/proc/self/status: "), std::string::npos)
-      << refusal();
+  EXPECT_TRUE(contains(refusal(), "the plug-in cannot be loaded (/proc/self/status: "));
 }
 
 TEST_F(Launched, WithAPlugInOfAnotherVersion) {

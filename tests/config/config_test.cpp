@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -12,6 +10,8 @@
 #include "engine/base/error.h"
 #include "engine/config/fields.h"
 #include "engine/config/names.h"
+#include "tests/expect.h"
+#include "tests/files.h"
 
 namespace slide {
 namespace {
@@ -26,12 +26,7 @@ Config parse(const std::string& text, const std::vector<std::string>& overrides 
 
 // The message of the InputError that parsing throws; empty if it throws none.
 std::string error_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  try {
-    parse(text, overrides);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return input_error([&] { parse(text, overrides); });
 }
 
 std::string override_error(const std::string& override_text) {
@@ -178,15 +173,10 @@ TEST(Config, SyntaxErrorsNameLineAndColumn) {
 }
 
 TEST(Config, MissingFile) {
-  try {
-    load_config("/nonexistent/run.toml");
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "/nonexistent/run.toml: cannot be read (No such file or directory); check the path, or start from "
-        "configs/default.toml");
-  }
+  EXPECT_EQ(
+      input_error([&] { load_config("/nonexistent/run.toml"); }),
+      "/nonexistent/run.toml: cannot be read (No such file or directory); check the path, or start from "
+      "configs/default.toml");
   EXPECT_THROW(load_config("/tmp"), InputError);
 }
 
@@ -198,9 +188,9 @@ TEST(Config, DataAreAFileOrSeveral) {
   EXPECT_EQ(several.data.test, "one.txt");
   EXPECT_EQ(named_parts(several.data.validation.file), (std::vector<std::string>{"v", "w"}));
   const std::string text = to_toml(several);
-  EXPECT_NE(text.find("\ntrain = [\"a b.txt\", \"c\\\"d.txt\", \"e*.txt\"]  #"), std::string::npos) << text;
-  EXPECT_NE(text.find("\ntest = \"one.txt\" "), std::string::npos) << text;
-  EXPECT_NE(text.find("\nknown = \"k.txt\" "), std::string::npos) << text;
+  EXPECT_TRUE(contains(text, "\ntrain = [\"a b.txt\", \"c\\\"d.txt\", \"e*.txt\"]  #"));
+  EXPECT_TRUE(contains(text, "\ntest = \"one.txt\" "));
+  EXPECT_TRUE(contains(text, "\nknown = \"k.txt\" "));
   EXPECT_EQ(to_toml(parse(text)), text);
   std::vector<std::string> notes;
   EXPECT_EQ(to_toml(parse_stored_config(text, "run.toml", notes)), text);
@@ -248,9 +238,8 @@ TEST(Config, LetsTextsOfLabelsHaveAnEffect) {
     keys.push_back(key);
     return error_of(kLayers, keys);
   };
-  EXPECT_NE(error_of(kLayers, bare)
-                .find("'data.label_text' has no effect without a wide path, neighbours and a weight"),
-            std::string::npos);
+  EXPECT_TRUE(contains(error_of(kLayers, bare),
+                       "'data.label_text' has no effect without a wide path, neighbours and a weight"));
   for (const char* key : {"data.label_text_weight=0.1", "neighbours.share=0.1", "data.label_text=\"\""})
     EXPECT_EQ(with(key), "") << key;
   EXPECT_EQ(parse(kLayers, {"data.label_text=names"}).data.label_text, "names");
@@ -260,28 +249,26 @@ TEST(Config, NamesColumnsOfTextAndLabelsTogether) {
   const Config table = parse(kLayers, {"data.text=title,body", "data.labels=tags", "data.label_separator=;"});
   EXPECT_EQ(table.data.text, "title,body");
   EXPECT_EQ(table.data.label_separator, ";");
-  EXPECT_NE(error_of(kLayers, {"data.text=title"}).find("'data.labels' is not set"), std::string::npos);
-  EXPECT_NE(error_of(kLayers, {"data.labels=tags"}).find("'data.text' is not set"), std::string::npos);
+  EXPECT_TRUE(contains(error_of(kLayers, {"data.text=title"}), "'data.labels' is not set"));
+  EXPECT_TRUE(contains(error_of(kLayers, {"data.labels=tags"}), "'data.text' is not set"));
   EXPECT_EQ(error_of(kLayers, {"data.weight=w"}), "");  // of a log, as the data tell
-  EXPECT_NE(error_of(kLayers, {"data.text=a", "data.labels=b", "data.weight=w", "data.sample_weights=f"})
-                .find("'data.sample_weights' = f leaves no place for data.weight = w"),
-            std::string::npos);
-  EXPECT_NE(error_of(kLayers, {"data.label_separator=\"\""}).find("must not be empty"), std::string::npos);
+  EXPECT_TRUE(
+      contains(error_of(kLayers, {"data.text=a", "data.labels=b", "data.weight=w", "data.sample_weights=f"}),
+               "'data.sample_weights' = f leaves no place for data.weight = w"));
+  EXPECT_TRUE(contains(error_of(kLayers, {"data.label_separator=\"\""}), "must not be empty"));
 }
 
 TEST(Config, GroupsAndTimesAreForASharePart) {
   for (const std::string key : {"data.group", "data.time"}) {
     EXPECT_EQ(error_of(kLayers, {key + "=f", "data.validation=0.1"}), "");
     EXPECT_EQ(error_of(kLayers, {key + "=f"}), "") << "slide tune holds samples out by itself";
-    EXPECT_NE(error_of(kLayers, {key + "=f", "data.validation=v.txt"})
-                  .find("'" + key +
-                        "' = f is for a share of the training samples, but 'data.validation' is a "
-                        "file; leave one out"),
-              std::string::npos);
+    EXPECT_TRUE(contains(error_of(kLayers, {key + "=f", "data.validation=v.txt"}),
+                         "'" + key +
+                             "' = f is for a share of the training samples, but 'data.validation' is a "
+                             "file; leave one out"));
   }
-  EXPECT_NE(error_of(kLayers, {"data.group=f", "data.kind=interactions"})
-                .find("'data.group' = f must be empty where data.kind = interactions"),
-            std::string::npos);
+  EXPECT_TRUE(contains(error_of(kLayers, {"data.group=f", "data.kind=interactions"}),
+                       "'data.group' = f must be empty where data.kind = interactions"));
 }
 
 TEST(Config, LogsHaveColumnsOrLists) {
@@ -290,26 +277,24 @@ TEST(Config, LogsHaveColumnsOrLists) {
             "");
   EXPECT_EQ(error_of(kLayers, {"data.user=u", "data.weight=w"}), "");
   EXPECT_EQ(error_of(kLayers, {"data.kind=interactions", "data.log=lists", "data.time=order"}), "");
-  EXPECT_NE(error_of(kLayers, {"data.kind=interactions", "data.log=lists", "data.item=i"})
-                .find("'data.log' = lists has no columns"),
-            std::string::npos);
+  EXPECT_TRUE(contains(error_of(kLayers, {"data.kind=interactions", "data.log=lists", "data.item=i"}),
+                       "'data.log' = lists has no columns"));
   for (const char* key : {"data.user=u", "data.item=i", "data.log=pairs"})
-    EXPECT_NE(error_of(kLayers, {"data.kind=samples", key}).find("needs data.kind = interactions"),
-              std::string::npos);
+    EXPECT_TRUE(contains(error_of(kLayers, {"data.kind=samples", key}), "needs data.kind = interactions"));
 }
 
 TEST(Config, LoadsFiles) {
-  const std::string path = testing::TempDir() + "slide_config_test.toml";
-  std::ofstream(path) << kLayers;
+  const TemporaryFolder folder;
+  const std::string path = folder.write("c.toml", kLayers);
   EXPECT_EQ(load_config(path, {"train.epochs=9"}).train.epochs, 9u);
-  std::ofstream(path) << "\xef\xbb\xbf" << kLayers;  // as some editors begin a file
+  folder.write("c.toml", std::string("\xef\xbb\xbf") + kLayers);  // as some editors begin a file
   EXPECT_EQ(load_config(path, {"train.epochs=9"}).train.epochs, 9u);
-  std::remove(path.c_str());
 }
 
 TEST(OldNames, AreReadInFilesAndOverridesAndTold) {
-  const std::string path = ::testing::TempDir() + "old_names.toml";
-  std::ofstream(path) << "[data]\npairs = 5\n[[layer]]\n[[layer]]\nkind = \"sampled\"\ncorrection = true\n";
+  const TemporaryFolder folder;
+  const std::string path = folder.write(
+      "old_names.toml", "[data]\npairs = 5\n[[layer]]\n[[layer]]\nkind = \"sampled\"\ncorrection = true\n");
   const std::vector<std::string> overrides{"neighbours.companions=0.25", "layer.-1.wide_against=3",
                                            "loss.gradient_threshold=0.25"};
   const Config config = load_config(path, overrides);
@@ -328,12 +313,7 @@ TEST(OldNames, AreReadInFilesAndOverridesAndTold) {
 
 TEST(OldNames, ATwiceNamedKeyIsRefused) {
   const auto refusal = [] {
-    try {
-      parse_config("[data]\npairs = 5\ncrosses = 6\n", "file");
-    } catch (const InputError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    return input_error([&] { parse_config("[data]\npairs = 5\ncrosses = 6\n", "file"); });
   };
   EXPECT_EQ(refusal(), "file:3: 'data.crosses' is set at file:2 too, under another name; leave one out");
 }
@@ -466,7 +446,7 @@ TEST(Rules, NetworksInParts) {
   EXPECT_EQ(error_of(small + sampled, {"eval.inference=lsh", "layer.0.lsh=4", "train.shards=2"}),
             "--set train.shards=2: 'train.shards' = 2 needs a hidden layer where 'eval.inference' = lsh");
   for (const std::string count : {"0", "65537"})
-    EXPECT_NE(override_error("train.shards=" + count).find("1..65536"), std::string::npos);
+    EXPECT_TRUE(contains(override_error("train.shards=" + count), "1..65536"));
 }
 
 TEST(Rules, HiddenLayersAreDense) {
@@ -489,12 +469,8 @@ TEST(Rules, ValidateChecksConfigurationsMadeInCode) {
   config.layers.resize(1);
   EXPECT_NO_THROW(validate(config));
   config.layers[0].hash.tables = 0;
-  try {
-    validate(config);
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(), "'layer.0.hash.tables' must be an integer in 1..1024, not 0");
-  }
+  EXPECT_EQ(input_error([&] { validate(config); }),
+            "'layer.0.hash.tables' must be an integer in 1..1024, not 0");
   config.layers[0].hash.tables = 1;
   config.train.seed = ~std::uint64_t{0};
   EXPECT_THROW(validate(config), InputError);

@@ -8,6 +8,7 @@
 
 #include "engine/config/config.h"
 #include "engine/config/reference.h"
+#include "tests/expect.h"
 
 namespace slide {
 namespace {
@@ -73,9 +74,9 @@ TEST(Defaults, OfLayersGoByTheirPlace) {
 
 TEST(Defaults, TheReferenceTellsThoseOfBothPlaces) {
   const std::string text = config_reference();
-  EXPECT_NE(text.find("| `size` | integer | `128`; last layer `0` |"), std::string::npos);
-  EXPECT_NE(text.find("| `wide` | boolean | `false`; last layer `true` |"), std::string::npos);
-  EXPECT_NE(text.find("| `uniform` | integer | `1280` |"), std::string::npos);
+  EXPECT_TRUE(contains(text, "| `size` | integer | `128`; last layer `0` |"));
+  EXPECT_TRUE(contains(text, "| `wide` | boolean | `false`; last layer `true` |"));
+  EXPECT_TRUE(contains(text, "| `uniform` | integer | `1280` |"));
 }
 
 TEST(Defaults, EveryConfigurationThatIsShippedIsValid) {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/base/error.h"
 #include "engine/config/config.h"
+#include "tests/expect.h"
 
 namespace slide {
 namespace {
@@ -16,7 +16,7 @@ TEST(EffectiveConfig, HasAShardForEachProcessWhereNoneAreStated) {
   std::vector<std::string> notes;
   EXPECT_EQ(effective_config(Config(), {.processes = 3}, &notes).train.shards, 3U);
   ASSERT_EQ(notes.size(), 1U);
-  EXPECT_NE(notes.front().find("train.shards = 3"), std::string::npos);
+  EXPECT_TRUE(contains(notes.front(), "train.shards = 3"));
   Config stated;
   stated.train.shards = 6;
   EXPECT_EQ(effective_config(stated, {.processes = 3}, &notes).train.shards, 6U);

@@ -10,6 +10,7 @@
 #include "engine/config/config.h"
 #include "engine/config/fields.h"
 #include "engine/config/parse.h"
+#include "tests/expect.h"
 
 namespace slide {
 namespace {
@@ -185,13 +186,9 @@ TEST(Stored, EveryOldNameLeadsToAKey) {
 TEST(Stored, WhatCannotBeMeantIsRefused) {
   const auto refusal = [](const std::string& stored) {
     Strings notes;
-    try {
-      parse_stored_config(stored, "model", notes);
-    } catch (const InputError& error) {
-      EXPECT_EQ(notes, Strings{});
-      return std::string(error.what());
-    }
-    return std::string();
+    const std::string error = input_error([&] { parse_stored_config(stored, "model", notes); });
+    EXPECT_EQ(notes, Strings{});
+    return error;
   };
   EXPECT_EQ(refusal("[train\n").substr(0, 8), "model:1:");
   EXPECT_EQ(refusal(""), "model: there is no layer; add at least one [[layer]] table");
@@ -199,7 +196,7 @@ TEST(Stored, WhatCannotBeMeantIsRefused) {
             "model:3: 'train.epochs' must be an integer in 1..1000000, not \"many\"");
   EXPECT_EQ(refusal("[train]\nepochs = 0\n[[layer]]\n"),
             "model:2: 'train.epochs' must be an integer in 1..1000000, not 0");
-  EXPECT_NE(refusal("[train]\nblock_size = 24\n[[layer]]\n").find("multiple of 16"), std::string::npos);
+  EXPECT_TRUE(contains(refusal("[train]\nblock_size = 24\n[[layer]]\n"), "multiple of 16"));
 }
 
 TEST(Stored, MissingFile) {

@@ -9,6 +9,7 @@
 #include "engine/config/fields.h"
 #include "engine/config/reference.h"
 #include "engine/config/spellings.h"
+#include "tests/expect.h"
 
 namespace slide {
 namespace {
@@ -45,7 +46,7 @@ TEST(ToToml, EveryChoiceRoundTrips) {
       for (std::size_t i = 0; choice != nullptr && i < choice->names.size(); ++i) {
         choice->set(choice->member, i);
         const std::string text = to_toml(config);
-        EXPECT_NE(text.find(config::quote(choice->names[i])), std::string::npos);
+        EXPECT_TRUE(contains(text, config::quote(choice->names[i])));
         std::vector<std::string> notes;
         EXPECT_EQ(to_toml(parse_stored_config(text, "stored", notes)), text);
       }
@@ -86,23 +87,21 @@ TEST(ToToml, TestsByTimeRoundTrip) {
 
 TEST(ToToml, CommentsEveryKey) {
   const std::string text = to_toml(parse(kLayers));
-  EXPECT_NE(text.find("epochs = 5                      # Passes over the training file.\n"),
-            std::string::npos);
-  EXPECT_NE(text.find("(sgd, momentum, adagrad, adam)"), std::string::npos);
+  EXPECT_TRUE(contains(text, "epochs = 5                      # Passes over the training file.\n"));
+  EXPECT_TRUE(contains(text, "(sgd, momentum, adagrad, adam)"));
 }
 
 TEST(Reference, HasEveryKey) {
   const std::string text = config_reference();
   Config config;
   for (const config::Section& section : config::plain_sections(config)) {
-    EXPECT_NE(text.find("## `" + section.heading + "`"), std::string::npos);
+    EXPECT_TRUE(contains(text, "## `" + section.heading + "`"));
     for (const config::Field& field : section.fields) {
-      EXPECT_NE(text.find("| `" + std::string(field.key) + "` |"), std::string::npos) << field.key;
+      EXPECT_TRUE(contains(text, "| `" + std::string(field.key) + "` |")) << field.key;
     }
   }
-  EXPECT_NE(text.find("| `epochs` | integer | `7` | 1..1000000 | Passes over the training file. |"),
-            std::string::npos);
-  EXPECT_NE(text.find("## `[layer.hash]`"), std::string::npos);
+  EXPECT_TRUE(contains(text, "| `epochs` | integer | `7` | 1..1000000 | Passes over the training file. |"));
+  EXPECT_TRUE(contains(text, "## `[layer.hash]`"));
 }
 
 // Converts to any type: counts the members of an aggregate, to detect one that the tables lack.

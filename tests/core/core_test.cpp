@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/base/rng.h"
 #include "tests/core/train_xmc.h"
+#include "tests/expect.h"
 
 namespace slide::core {
 namespace {
@@ -84,12 +85,8 @@ TEST(Core, RefusesConfigurationsThatWantAGuest) {
 }
 
 TEST(Core, NamesTheLineOfAFault) {
-  try {
-    read_xmc("1 3 2\n0 7:1\n", "bad.txt");
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_EQ(std::string(error.what()).rfind("bad.txt:2", 0), 0U) << error.what();
-  }
+  const std::string error = input_error([] { read_xmc("1 3 2\n0 7:1\n", "bad.txt"); });
+  EXPECT_TRUE(error.starts_with("bad.txt:2")) << error;
 }
 
 }  // namespace

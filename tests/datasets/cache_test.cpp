@@ -27,12 +27,6 @@ namespace slide {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::gzip;
-using testing::input_error;
-using testing::read_text;
-using testing::Rows;
-using testing::show;
-using testing::TemporaryFolder;
 
 constexpr const char* kXmc = "4 9 7\n1,2 3:1 0:2.5\n\n 5:1 5:1\n6 8\n";
 constexpr const char* kLibsvm = "# samples\n3,1,1 2:0.5 4:1 # more\n\n0 1:3\n5 4:1 1:2\n";
@@ -91,7 +85,7 @@ TEST(Cache, GivesWhatParsingGivesForEveryFormat) {
   folder.write("packed-labels-idx1.gz", gzip(idx_labels()));
   for (const std::string& path :
        {folder.write("xmc", kXmc), folder.write("libsvm", kLibsvm), folder.write("xmc.gz", gzip(kXmc)),
-        folder.write("libsvm.gz", gzip(kLibsvm)), folder.write("xmc.zst", testing::zstd(kXmc)),
+        folder.write("libsvm.gz", gzip(kLibsvm)), folder.write("xmc.zst", zstd(kXmc)),
         folder.write("images-idx3", idx_images()), folder.write("packed-images-idx3.gz", gzip(idx_images())),
         folder.write("blank", "3 1 1\n\n\n\n")}) {
     SCOPED_TRACE(path);
@@ -174,11 +168,11 @@ TEST(Cache, IsMadeAgainWhenDamaged) {
   const TemporaryFolder folder;
   const std::string path = generated(folder, 50);
   expect_outcomes(path, {}, CacheOutcome::kWritten);
-  const std::string whole = read_text(cache_path(path));
+  const std::string whole = read_file(cache_path(path));
   const auto replace = [&](const std::string& bytes) {
     folder.write("train.txt.slidecache", bytes);
     expect_outcomes(path, {}, CacheOutcome::kWritten);
-    EXPECT_TRUE(read_text(cache_path(path)) == whole);
+    EXPECT_TRUE(read_file(cache_path(path)) == whole);
   };
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{8}, std::size_t{100},
                                   std::size_t{4095}, std::size_t{4096}, whole.size() / 2, whole.size() - 1}) {
@@ -204,7 +198,7 @@ TEST(Cache, IsMadeAgainWhenDamaged) {
 // Writes rows as CacheSink does, with checksums, under the key of the cache at `path`.
 void write_cache_of(const DatasetArrays& rows, const CsrSizes& sizes, const std::string& path) {
   CacheKey key;
-  std::memcpy(&key, read_text(cache_path(path)).data() + 16, sizeof key);
+  std::memcpy(&key, read_file(cache_path(path)).data() + 16, sizeof key);
   AtomicFile file(cache_path(path));
   CacheSink sink(file);
   const CsrCounts counts = {rows.feature_offsets.size() - 1, rows.feature_ids.size(), rows.label_ids.size(),
@@ -337,7 +331,7 @@ TEST(Cache, DoesNotDependOnThreadsOrChunks) {
         ASSERT_TRUE(data.has_value());
         EXPECT_EQ(show(*data), show(read_dataset(path)));
         file.finish();
-        contents.insert(read_text(folder.path("cache")));
+        contents.insert(read_file(folder.path("cache")));
       }
     }
     EXPECT_EQ(contents.size(), 1U);
@@ -358,7 +352,7 @@ TEST(Cache, IsWrittenInLittleMemory) {
   if (kSanitized) GTEST_SKIP() << "memory is not measured under a sanitizer";
   const TemporaryFolder folder;
   const std::string text = generated(folder, 50000);
-  const std::string packed = folder.write("packed.gz", gzip(read_text(text)));
+  const std::string packed = folder.write("packed.gz", gzip(read_file(text)));
   for (const std::string& path : {text, packed}) {
     const std::size_t before = status_bytes("VmRSS");
     if (!(std::ofstream("/proc/self/clear_refs") << "5" << std::flush) || before == 0) {

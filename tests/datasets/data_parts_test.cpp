@@ -18,9 +18,6 @@ namespace slide {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::input_error;
-using testing::Rows;
-using testing::show;
 
 class DataPartsTest : public ::testing::Test {
  protected:
@@ -43,7 +40,7 @@ class DataPartsTest : public ::testing::Test {
     }
   }
 
-  testing::TemporaryFolder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(DataPartsTest, PatternsAreTheFilesInTheOrderOfTheirNames) {
@@ -84,7 +81,7 @@ TEST_F(DataPartsTest, XmcTextHasTheSizesOfTheLargest) {
 TEST_F(DataPartsTest, LibsvmAndPackedFiles) {
   const std::string one = "3 1:1 1:2\n# c\n1 2:1\n", two = "2 7:1\n4,1 1:0.5\n";
   expect_same(parts(".svm", one, two), whole(".svm", one + two));
-  expect_same(parts(".gz", testing::gzip(one), testing::gzip(two)), whole(".svm", one + two));
+  expect_same(parts(".gz", gzip(one), gzip(two)), whole(".svm", one + two));
 }
 
 TEST_F(DataPartsTest, PatternsAreReadLikeLists) {
@@ -121,7 +118,7 @@ TEST_F(DataPartsTest, EachTableHasColumnsOfItsOwn) {
   EXPECT_EQ(options.text->to_bytes(), learn_text_file(all, options, text)->to_bytes());
   expect_same(several, all, options);
   const std::string lacks = parts(".csv", "label,text,w\nx,red,1\n", "label,words,w\nx,red,1\n");
-  EXPECT_NE(input_error([&] { learn_text_file(lacks, options, text); }).find("two.csv"), std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { learn_text_file(lacks, options, text); }), "two.csv"));
 }
 
 TEST_F(DataPartsTest, UsersOfSeveralLogsAreOne) {
@@ -191,7 +188,7 @@ TEST_F(DataPartsTest, WhatCannotBeJoinedIsRefused) {
   EXPECT_EQ(refused(path_of_parts({svm, folder_.path("X.npy")})).find(folder_.path("X.npy: dense")), 0U);
   EXPECT_EQ(refused(path_of_parts({svm, folder_.path("gone")})).find(folder_.path("gone: no such file")), 0U);
   EXPECT_EQ(refused(path_of_parts({svm, "/dev/null"})).find("/dev/null: a pipe"), 0U);
-  EXPECT_NE(refused(path_of_parts({svm, folder_.root()})).find("is a folder"), std::string::npos);
+  EXPECT_TRUE(contains(refused(path_of_parts({svm, folder_.root()})), "is a folder"));
   EXPECT_EQ(
       refused(folder_.path("*.none")),
       folder_.path("*.none") + ": no such file, and the pattern matches none; check the path of the data");

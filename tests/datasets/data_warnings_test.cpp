@@ -32,8 +32,7 @@ void expect_one(std::string_view text, DataFormat format, std::initializer_list<
                 const std::string& separator = ",") {
   const std::vector<std::string> warnings = warnings_of(text, format, separator);
   ASSERT_EQ(warnings.size(), 1U) << text;
-  for (const std::string_view part : parts)
-    EXPECT_NE(warnings.front().find(part), std::string::npos) << warnings.front();
+  for (const std::string_view part : parts) EXPECT_TRUE(contains(warnings.front(), part));
 }
 
 void expect_none(std::string_view text, DataFormat format, const std::string& separator = ",") {
@@ -117,8 +116,7 @@ TEST(DataWarnings, TextThatIsNotUtf8) {
   std::string late(3U << 20, 'a');
   for (std::size_t i = 79; i < late.size(); i += 80) late[i] = '\n';
   late = "l\tfirst\nl\t" + late + "caf\xe9\n";
-  EXPECT_NE(warnings_of(late, kText).front().find(fmt::format("f:{}: ", 2 + (3U << 20) / 80)),
-            std::string::npos);
+  EXPECT_TRUE(contains(warnings_of(late, kText).front(), fmt::format("f:{}: ", 2 + (3U << 20) / 80)));
 }
 
 // Against the definition: every string of up to three bytes out of those at the edges of the ranges.
@@ -153,7 +151,7 @@ TEST(DataWarnings, EachLabelOnce) {
 }
 
 TEST(DataWarnings, ComeWithEveryReadingAndFromACache) {
-  const testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string path = folder.path("t.tsv");
   std::ofstream(path) << "a;b\tred ball\na\tblue ball\n";
   TextOptions words;

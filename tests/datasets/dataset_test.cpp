@@ -21,12 +21,6 @@
 namespace slide {
 namespace {
 
-using testing::read_text;
-using testing::Rows;
-using testing::run_error;
-using testing::show;
-using testing::TemporaryFolder;
-
 Dataset small() {
   return Dataset({.feature_offsets = {0, 2, 2, 3},
                   .feature_ids = {1, 4, 0},
@@ -162,7 +156,7 @@ TEST(Writer, AnUnfinishedFileLeavesTheOldOne) {
     XmcWriter writer(path, 1, 2, 3);
     writer.write("1 1:1\n");
   }
-  EXPECT_EQ(read_text(path), "old");
+  EXPECT_EQ(read_file(path), "old");
   EXPECT_EQ(folder.files(), 1U);
 }
 

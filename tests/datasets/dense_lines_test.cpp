@@ -13,9 +13,6 @@
 namespace slide {
 namespace {
 
-using testing::input_error;
-using testing::TemporaryFolder;
-
 constexpr const char* kLines =
     "{\"text\": \"one\", \"vector\": [3, 4.0], \"tags\": [\"a\"]}\n"
     "\n"

@@ -24,11 +24,6 @@
 namespace slide {
 namespace {
 
-using testing::input_error;
-using testing::Rows;
-using testing::show;
-using testing::TemporaryFolder;
-
 using Floats = std::vector<float>;
 
 Floats row_of(const Dataset& data, std::size_t i) {
@@ -122,7 +117,7 @@ TEST_F(DenseTest, ReadsPackedRows) {
   const std::string bytes = npy_bytes("<f4", "(2, 1)", bytes_of(Floats{7, 8}));
   folder_.write("Y.txt", "0\n1\n");
   for (const auto& [name, packed] :
-       {std::pair("X.npy.gz", testing::gzip(bytes)), std::pair("X.npy.zst", testing::zstd(bytes))}) {
+       {std::pair("X.npy.gz", gzip(bytes)), std::pair("X.npy.zst", zstd(bytes))}) {
     const Dataset data = read_dataset(folder_.write(name, packed), options_);
     EXPECT_EQ(row_of(data, 1), Floats{8}) << name;
     EXPECT_EQ(show(data), (Rows{"0|", "1|"})) << name;
@@ -177,35 +172,30 @@ TEST_F(DenseTest, TellsFaultsInLinesOfLabels) {
   const auto fault = [&](const std::string& text, std::uint32_t limit = 0) {
     return input_error([&] { labels(text, 3, limit); });
   };
-  EXPECT_NE(fault("1\n2 x\n3\n").find("Y.txt:2:3: 'x' is no label"), std::string::npos);
-  EXPECT_NE(fault("1\n2\n1:nan\n").find("Y.txt:3:1: '1:nan' is no label"), std::string::npos);
-  EXPECT_NE(fault("1\n-2\n3\n").find("Y.txt:2:1: '-2' is no label"), std::string::npos);
-  EXPECT_NE(fault("1\n2\n").find("labels of 2 samples, but X.npy has 3 rows"), std::string::npos);
-  EXPECT_NE(fault("1\n2\n3\n4\n").find("labels of 4 samples, but X.npy has 3 rows"), std::string::npos);
-  EXPECT_NE(fault("1\n2\n9\n", 9).find("label 9 of line 3 is out of range; ids must be below 9"),
-            std::string::npos);
-  EXPECT_NE(fault("1\n2\n99999999999999999999\n").find("Y.txt:3:1"), std::string::npos);
-  EXPECT_NE(fault("3 2\n1\n2\n0\n").find("Y.txt:1:1: the first line says that there are 2 labels"),
-            std::string::npos);
+  EXPECT_TRUE(contains(fault("1\n2 x\n3\n"), "Y.txt:2:3: 'x' is no label"));
+  EXPECT_TRUE(contains(fault("1\n2\n1:nan\n"), "Y.txt:3:1: '1:nan' is no label"));
+  EXPECT_TRUE(contains(fault("1\n-2\n3\n"), "Y.txt:2:1: '-2' is no label"));
+  EXPECT_TRUE(contains(fault("1\n2\n"), "labels of 2 samples, but X.npy has 3 rows"));
+  EXPECT_TRUE(contains(fault("1\n2\n3\n4\n"), "labels of 4 samples, but X.npy has 3 rows"));
+  EXPECT_TRUE(contains(fault("1\n2\n9\n", 9), "label 9 of line 3 is out of range; ids must be below 9"));
+  EXPECT_TRUE(contains(fault("1\n2\n99999999999999999999\n"), "Y.txt:3:1"));
+  EXPECT_TRUE(contains(fault("3 2\n1\n2\n0\n"), "Y.txt:1:1: the first line says that there are 2 labels"));
 }
 
 TEST_F(DenseTest, RefusesWhatIsNoMatrixOfFloats) {
   folder_.write("Y.txt", "0\n1\n");
   const auto fault = [&](const std::string& bytes) { return fault_of(folder_.write("X.npy", bytes)); };
-  EXPECT_NE(fault("rubbish").find("X.npy: the file is no NumPy array"), std::string::npos);
-  EXPECT_NE(fault(npy_bytes("<f8", "(2, 1)", bytes_of(std::vector<double>{1, 2}))).find("the type 'f8'"),
-            std::string::npos);
-  EXPECT_NE(fault(npy_bytes("<f4", "(2,)", bytes_of(Floats{1, 2}))).find("has 1 dimensions"),
-            std::string::npos);
-  EXPECT_NE(fault(npy_bytes("<f4", "(0, 4)", "")).find("the matrix is empty"), std::string::npos);
-  EXPECT_NE(fault(npy_bytes("<f4", "(-2, 1)", bytes_of(Floats{1, 2}))).find("has a negative size"),
-            std::string::npos);
-  EXPECT_NE(fault(npy_bytes("<f4", "(2, 3)", bytes_of(Floats{1}))).find("cut off"), std::string::npos);
-  EXPECT_NE(fault(npy_bytes("<f4", "(2, 1)", bytes_of(Floats{1, 2, 3}))).find("another size"),
-            std::string::npos);
+  EXPECT_TRUE(contains(fault("rubbish"), "X.npy: the file is no NumPy array"));
+  EXPECT_TRUE(
+      contains(fault(npy_bytes("<f8", "(2, 1)", bytes_of(std::vector<double>{1, 2}))), "the type 'f8'"));
+  EXPECT_TRUE(contains(fault(npy_bytes("<f4", "(2,)", bytes_of(Floats{1, 2}))), "has 1 dimensions"));
+  EXPECT_TRUE(contains(fault(npy_bytes("<f4", "(0, 4)", "")), "the matrix is empty"));
+  EXPECT_TRUE(contains(fault(npy_bytes("<f4", "(-2, 1)", bytes_of(Floats{1, 2}))), "has a negative size"));
+  EXPECT_TRUE(contains(fault(npy_bytes("<f4", "(2, 3)", bytes_of(Floats{1}))), "cut off"));
+  EXPECT_TRUE(contains(fault(npy_bytes("<f4", "(2, 1)", bytes_of(Floats{1, 2, 3}))), "another size"));
   std::string by_column = npy_bytes("<f4", "(2, 2)", bytes_of(Floats{1, 2, 3, 4}));
   by_column.replace(by_column.find("False"), 5, "True ");
-  EXPECT_NE(fault(by_column).find("numpy.ascontiguousarray"), std::string::npos);
+  EXPECT_TRUE(contains(fault(by_column), "numpy.ascontiguousarray"));
   EXPECT_EQ(fault(npy_bytes("<f4", "(2, 1)", bytes_of(Floats{1, 2}))), "");
 }
 
@@ -224,22 +214,21 @@ TEST_F(DenseTest, RefusesNumbersThatAreNotFinite) {
   folder_.write("Y.txt", "0\n1\n");
   for (const float bad : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
     const std::string fault = fault_of(floats("X.npy", 2, {1, 2, 3, bad}));
-    EXPECT_NE(fault.find("X.npy: row 1, column 1 (from 0) holds no finite number"), std::string::npos)
-        << fault;
+    EXPECT_TRUE(contains(fault, "X.npy: row 1, column 1 (from 0) holds no finite number"));
   }
   for (const int bad : {0x7c00, 0xfc00, 0x7e01}) {
     const std::string x =
         numbers<std::uint16_t>("X.npy", "<f2", "(2, 1)", {0x3c00, static_cast<std::uint16_t>(bad)});
-    EXPECT_NE(fault_of(x).find("row 1, column 0"), std::string::npos) << bad;
+    EXPECT_TRUE(contains(fault_of(x), "row 1, column 0")) << bad;
   }
 }
 
 TEST_F(DenseTest, WantsTheSameSamplesInBothFiles) {
   const std::string x = floats("X.npy", 2, {1, 2});
-  EXPECT_NE(fault_of(x).find("its labels are a second file"), std::string::npos);
+  EXPECT_TRUE(contains(fault_of(x), "its labels are a second file"));
   const std::string one = folder_.write("one.txt", "1 2 2\n0 1:1\n");
-  EXPECT_NE(fault_of(x + "+" + one).find("X.npy: 2 rows, but "), std::string::npos);
-  EXPECT_NE(fault_of(x + "," + folder_.path("none.txt")).find("none.txt: no such file"), std::string::npos);
+  EXPECT_TRUE(contains(fault_of(x + "+" + one), "X.npy: 2 rows, but "));
+  EXPECT_TRUE(contains(fault_of(x + "," + folder_.path("none.txt")), "none.txt: no such file"));
 }
 
 TEST_F(DenseTest, WantsTheColumnsThatAreKnown) {
@@ -248,9 +237,9 @@ TEST_F(DenseTest, WantsTheColumnsThatAreKnown) {
   options_.dense_columns = 2;
   EXPECT_EQ(read_dataset(x, options_).dense_count(), 2U);
   options_.dense_columns = 3;
-  EXPECT_NE(fault_of(x).find("X.npy: 2 columns, but 3 are known"), std::string::npos);
-  EXPECT_NE(fault_of(folder_.write("a.txt", "1 2 2\n0 1:1\n")).find("no dense features, but 3 columns"),
-            std::string::npos);
+  EXPECT_TRUE(contains(fault_of(x), "X.npy: 2 columns, but 3 are known"));
+  EXPECT_TRUE(
+      contains(fault_of(folder_.write("a.txt", "1 2 2\n0 1:1\n")), "no dense features, but 3 columns"));
 }
 
 TEST_F(DenseTest, PartsKeepTheirRows) {

@@ -14,7 +14,6 @@ namespace slide {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::TemporaryFolder;
 
 // Never starts like gzip.
 std::string bytes_without_pattern(std::size_t count) {
@@ -44,7 +43,7 @@ TEST(FileBytes, AreWholeAtEverySize) {
 TEST(FileBytes, ComeWithoutAByteOrderMark) {
   const TemporaryFolder folder;
   const std::string marked = "\xef\xbb\xbfuser item\n";
-  for (const std::string& content : {marked, testing::gzip(marked), testing::zstd(marked)}) {
+  for (const std::string& content : {marked, gzip(marked), zstd(marked)}) {
     const std::string path = folder.write("data", content);
     for (const bool spill : {false, true}) EXPECT_EQ(FileBytes(path, spill).text(), "user item\n");
   }
@@ -55,18 +54,18 @@ TEST(FileBytes, ComeWithoutAByteOrderMark) {
 // Whatever they are read as.
 TEST(FileBytes, PackedOtherwiseAreRefused) {
   using namespace std::string_view_literals;
-  const testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const auto fault = [&](std::string_view bytes) {
     const std::string path = folder.write("f", bytes);
-    return testing::input_error([&] { FileBytes file(path); });
+    return input_error([&] { FileBytes file(path); });
   };
   EXPECT_TRUE(fault("\xfd"
                     "7zXZ\0\0"sv)
                   .ends_with("f:1:1: this is packed by xz; unpack it, or pack it by gzip"));
-  EXPECT_NE(fault("BZh91AY&SY\1"sv).find("by bzip2"), std::string::npos);
-  EXPECT_NE(fault("7z\xbc\xaf\x27\x1c\0"sv).find("by 7-Zip"), std::string::npos);
-  EXPECT_NE(fault("\x04\x22\x4d\x18."sv).find("by lz4"), std::string::npos);
-  EXPECT_NE(fault("Rar!\x1a\x07."sv).find("by RAR"), std::string::npos);
+  EXPECT_TRUE(contains(fault("BZh91AY&SY\1"sv), "by bzip2"));
+  EXPECT_TRUE(contains(fault("7z\xbc\xaf\x27\x1c\0"sv), "by 7-Zip"));
+  EXPECT_TRUE(contains(fault("\x04\x22\x4d\x18."sv), "by lz4"));
+  EXPECT_TRUE(contains(fault("Rar!\x1a\x07."sv), "by RAR"));
   EXPECT_EQ(fault("BZh9 a,b\n"sv), "");
 }
 
@@ -93,7 +92,7 @@ TEST(FileBytes, OfAFileThatChangesMeanwhileAreRefused) {
     }
   });
   std::string message;
-  while (changes < 10'000 && message.empty()) message = testing::run_error([&] { FileBytes bytes(path); });
+  while (changes < 10'000 && message.empty()) message = run_error([&] { FileBytes bytes(path); });
   done = true;
   changer.join();
   EXPECT_EQ(message, path + ": it changed while it was read; start again when it is whole");
@@ -104,11 +103,11 @@ TEST(FileBytes, ThatUnpackToMoreThanIsFreeAreRefused) {
   const TemporaryFolder folder;
   const std::string content(100'000'000, '1');
   for (const std::string& path :
-       {folder.write("data.gz", testing::gzip(content)), folder.write("data.zst", testing::zstd(content))}) {
+       {folder.write("data.gz", gzip(content)), folder.write("data.zst", zstd(content))}) {
     std::string message;
     {
-      const testing::AddressSpaceLimit limit(std::size_t{60} << 20);
-      message = testing::input_error([&] { FileBytes bytes(path); });
+      const AddressSpaceLimit limit(std::size_t{60} << 20);
+      message = input_error([&] { FileBytes bytes(path); });
     }
     EXPECT_TRUE(message.starts_with(path + ": unpacked it takes ")) << message;
     EXPECT_EQ(FileBytes(path).text().size(), 100'000'000U);

@@ -16,10 +16,6 @@
 namespace slide {
 namespace {
 
-using testing::input_error;
-using testing::read_text;
-using testing::TemporaryFolder;
-
 GeneratorOptions small() {
   GeneratorOptions options;
   options.samples = 6000;
@@ -40,9 +36,9 @@ TEST(Generator, DependsOnTheSeedButNotOnTheThreads) {
   options.seed = 6;
   generate_dataset(options, folder.path("c"));
   for (const char* name : {"/train.txt", "/test.txt"}) {
-    const std::string first = read_text(folder.path("a") + name);
-    EXPECT_EQ(first, read_text(folder.path("b") + name));
-    EXPECT_NE(first, read_text(folder.path("c") + name));
+    const std::string first = read_file(folder.path("a") + name);
+    EXPECT_EQ(first, read_file(folder.path("b") + name));
+    EXPECT_NE(first, read_file(folder.path("c") + name));
   }
 }
 
@@ -58,7 +54,7 @@ TEST(Generator, DenseFeaturesAreAProjectionOfSparseOnes) {
   options.threads = 3;
   generate_dataset(options, folder.path("three"));
   for (const char* name : {"/X.train.npy", "/Y.train.txt", "/X.test.npy", "/Y.test.txt"})
-    EXPECT_EQ(read_text(folder.path("one") + name), read_text(folder.path("three") + name));
+    EXPECT_EQ(read_file(folder.path("one") + name), read_file(folder.path("three") + name));
   const Dataset dense = read_dataset(folder.path("one/X.train.npy"));
   const Dataset sparse = read_dataset(folder.path("sparse/train.txt"));
   ASSERT_EQ(dense.size(), 200U);
@@ -156,13 +152,8 @@ TEST(Generator, Faults) {
             "generate: the number of labels is 0; give at least 1");
   EXPECT_EQ(folder.files(), 0U);
   const std::string blocked = folder.write("file", "") + "/data";
-  try {
-    generate_dataset(small(), blocked);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_TRUE(std::string(error.what()).starts_with(blocked + ": the folder cannot be made"))
-        << error.what();
-  }
+  const std::string error = run_error([&] { generate_dataset(small(), blocked); });
+  EXPECT_TRUE(error.starts_with(blocked + ": the folder cannot be made")) << error;
 }
 
 TEST(PowerLaw, FollowsItsExponent) {

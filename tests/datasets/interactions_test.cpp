@@ -21,10 +21,6 @@
 namespace slide {
 namespace {
 
-using testing::input_error;
-using testing::Rows;
-using testing::show;
-using testing::TemporaryFolder;
 using Strings = std::vector<std::string>;
 
 ReadOptions log_options(int threads = 2) {
@@ -304,7 +300,7 @@ TEST(Interactions, LinesWithFaultsAreLeftOutAndCounted) {
 TEST(Interactions, FilesAreLearntAndReadPackedToo) {
   const TemporaryFolder folder;
   const std::string text = "0 5 7 9\n1 5\n";
-  for (const std::string& content : {text, testing::gzip(text), testing::zstd(text)}) {
+  for (const std::string& content : {text, gzip(text), zstd(text)}) {
     const std::string path = folder.write("log", content);
     ReadOptions options = log_options();
     options.format = DataFormat::kAuto;
@@ -312,8 +308,8 @@ TEST(Interactions, FilesAreLearntAndReadPackedToo) {
     ASSERT_NE(options.text, nullptr);
     EXPECT_EQ(show(read_dataset(path, options)), (Rows{"0,1,2|0:1 1:1 2:1", "0|0:1"}));
   }
-  EXPECT_NE(input_error([&] { read_dataset(folder.path("log"), log_options()); }).find("log of interactions"),
-            std::string::npos);
+  EXPECT_TRUE(
+      contains(input_error([&] { read_dataset(folder.path("log"), log_options()); }), "log of interactions"));
 }
 
 TEST(Interactions, ItemsComeBackFromTheirBytes) {

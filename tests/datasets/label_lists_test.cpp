@@ -17,11 +17,6 @@
 namespace slide {
 namespace {
 
-using testing::input_error;
-using testing::Rows;
-using testing::show;
-using testing::TemporaryFolder;
-
 class LabelListsTest : public ::testing::Test {
  protected:
   // How many labels there are, and those of each sample.
@@ -73,25 +68,21 @@ TEST_F(LabelListsTest, ListsNeedNone) {
 
 TEST_F(LabelListsTest, WhatCanBeBothIsRefused) {
   const std::string message = fault("3 9\n2\n3\n", 3);
-  EXPECT_NE(message.find("Y.txt:1:1: this line can be a header 'samples labels' or two labels of the first "
-                         "sample; write '3,9' for labels"),
-            std::string::npos)
-      << message;
+  EXPECT_TRUE(contains(message,
+                       "Y.txt:1:1: this line can be a header 'samples labels' or two labels of the first "
+                       "sample; write '3,9' for labels"));
   EXPECT_EQ(text("3 9\n2\n3\n\n", 3), (Rows{"9", "2", "3", ""})) << "as the message says";
 }
 
 TEST_F(LabelListsTest, AFileThatIsCutOffIsRefusedByItsOwnHeader) {
-  EXPECT_NE(
-      fault("4 3\n0:1\n1:1\n", 4).find("Y.txt:4:1: the file ends after 2 samples, but its header says 4"),
-      std::string::npos);
-  EXPECT_NE(fault("3 3\n0:1\n1:1", 3).find("the file ends after 2 samples, but its header says 3"),
-            std::string::npos)
+  EXPECT_TRUE(contains(fault("4 3\n0:1\n1:1\n", 4),
+                       "Y.txt:4:1: the file ends after 2 samples, but its header says 4"));
+  EXPECT_TRUE(contains(fault("3 3\n0:1\n1:1", 3), "the file ends after 2 samples, but its header says 3"))
       << "without a line end nothing lies behind";
-  EXPECT_NE(fault("9 3\n0:1\n1:1\n2:1\n", 3).find("the file ends after 3 samples, but its header says 9"),
-            std::string::npos);
-  EXPECT_NE(fault("2 3\n0:1\n1:1\n", 3).find("labels of 2 samples, but X.npy has 3 rows"), std::string::npos);
-  EXPECT_NE(fault("2 3\n0:1\n1:1\n2:1\n", 2).find("labels of 3 samples, but X.npy has 2 rows"),
-            std::string::npos);
+  EXPECT_TRUE(
+      contains(fault("9 3\n0:1\n1:1\n2:1\n", 3), "the file ends after 3 samples, but its header says 9"));
+  EXPECT_TRUE(contains(fault("2 3\n0:1\n1:1\n", 3), "labels of 2 samples, but X.npy has 3 rows"));
+  EXPECT_TRUE(contains(fault("2 3\n0:1\n1:1\n2:1\n", 2), "labels of 3 samples, but X.npy has 2 rows"));
 }
 
 // The same file beside each kind of features.
@@ -140,18 +131,17 @@ TEST_F(LabelListsTest, OtherNumbersAreIds) {
   EXPECT_EQ(read(array<std::int32_t>("<i4", "(2, 2)", {0, -1, 1, 0}), 2), (Rows{"2", "0", "0,1"}))
       << "-1 stands for none";
   EXPECT_EQ(read(array<std::int32_t>("<i4", "(2, 1)", {0, 1}), 2), (Rows{"2", "0", "1"}));
-  EXPECT_NE(input_error([&] {
-              read(array<float>("<f4", "(2, 2)", {0, 1, 2, 0}), 2);
-            }).find("Y.npy: the array has no whole numbers, and is no matrix of 0 and 1 either"),
-            std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] {
+                         read(array<float>("<f4", "(2, 2)", {0, 1, 2, 0}), 2);
+                       }),
+                       "Y.npy: the array has no whole numbers, and is no matrix of 0 and 1 either"));
 }
 
 TEST_F(LabelListsTest, WhatCanBeIdsOrColumnsIsRefused) {
   const auto both = [&](const std::string& message) {
-    EXPECT_NE(message.find("every row is 0 and 1, which can be two ids of labels or a column for each of two "
-                           "labels; "),
-              std::string::npos)
-        << message;
+    EXPECT_TRUE(contains(message,
+                         "every row is 0 and 1, which can be two ids of labels or a column for each of two "
+                         "labels; "));
   };
   both(input_error([&] { read(array<std::int32_t>("<i4", "(2, 2)", {0, 1, 1, 0}), 2); }));
   both(fault("0,1\n1,0\n", 2));
@@ -174,9 +164,8 @@ TEST_F(LabelListsTest, RowsOfATextMayBeColumns) {
 TEST_F(LabelListsTest, ColumnsInRowsOfFeaturesAreRefused) {
   for (const std::string text : {"0,0,1,0 1:1\n", "1 4 4\n0,0,1,0 1:1\n"}) {
     const std::string message = input_error([&] { parse_dataset(text, "data", {}); });
-    EXPECT_NE(message.find(":1: '0,0,1,0' is a column for each label; write the ids of those that are 1"),
-              std::string::npos)
-        << message;
+    EXPECT_TRUE(
+        contains(message, ":1: '0,0,1,0' is a column for each label; write the ids of those that are 1"));
   }
   EXPECT_EQ(parse_dataset("3,1,3 1:1\n", "data", {}).labels(0).size(), 2U) << "ids may repeat";
 }

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/base/error.h"
 #include "tests/datasets/test_files.h"
 
 namespace slide {
@@ -21,7 +20,7 @@ Ids labels_of(const LabelPairs& pairs, std::size_t sample) {
 }
 
 TEST(LabelPairs, AreReadInAnyOrderEachOnce) {
-  const testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string path = folder.write("filter.txt", "2 7\n0 3\r\n\n 2\t1 \n2 7\n");
   const LabelPairs pairs = read_label_pairs(path, 4, 8);
   EXPECT_EQ(pairs.size(), 3U);
@@ -37,10 +36,10 @@ TEST(LabelPairs, AreReadInAnyOrderEachOnce) {
 }
 
 TEST(LabelPairs, FaultsNameTheirPlace) {
-  const testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const auto message = [&](const std::string& text) {
     const std::string path = folder.write("filter.txt", text);
-    const std::string told = testing::input_error([&] { read_label_pairs(path, 4, 8); });
+    const std::string told = input_error([&] { read_label_pairs(path, 4, 8); });
     return told.substr(std::min(told.size(), folder.path("").size()));
   };
   EXPECT_EQ(message("0 1\n4 1\n"), "filter.txt:2:1: sample 4 is out of range; there are 4, counted from 0");

@@ -37,15 +37,13 @@ class TextsOfLabels : public ::testing::Test {
     return learn_text_file(folder_.write("d.tsv", data), read, options, false, texts);
   }
   std::string refusal(std::string_view text) const {
-    return testing::input_error([&] { LabelTexts(folder_.write("t", text)); })
-        .substr(folder_.path("t").size());
+    return input_error([&] { LabelTexts(folder_.write("t", text)); }).substr(folder_.path("t").size());
   }
   std::string refused_features(std::string_view rows, std::size_t labels) const {
-    return testing::input_error(
-               [&] { read_label_features(folder_.write("f", rows), {}, labels, "data.txt"); })
+    return input_error([&] { read_label_features(folder_.write("f", rows), {}, labels, "data.txt"); })
         .substr(folder_.path("f").size());
   }
-  const testing::TemporaryFolder folder_;
+  const TemporaryFolder folder_;
 };
 
 TEST_F(TextsOfLabels, BringLabelsAndWordsOfTheirOwn) {
@@ -94,8 +92,7 @@ TEST_F(TextsOfLabels, AreRefusedWithFileAndLine) {
   EXPECT_TRUE(refusal("a\tb\n\n").starts_with(":2: no TAB stands"));
   EXPECT_TRUE(refusal("a\tb\n \tb\n").starts_with(":2: no label stands before the TAB"));
   EXPECT_TRUE(refusal("").starts_with(":1: the file is empty"));
-  EXPECT_NE(testing::input_error([&] { LabelTexts(folder_.path("none")); }).find("none: no such file"),
-            std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { LabelTexts(folder_.path("none")); }), "none: no such file"));
 }
 
 TEST_F(TextsOfLabels, MayBeFeaturesInRows) {

@@ -29,12 +29,12 @@ class LabelWeightsOfFile : public ::testing::Test {
   }
   // The refusal message after the path.
   std::string refusal(std::string_view text, bool named) const {
-    const std::string message = testing::input_error([&] { read(text, named); });
+    const std::string message = input_error([&] { read(text, named); });
     const std::string path = folder_.path("w");
     EXPECT_TRUE(message.starts_with(path)) << message;
     return message.substr(std::min(message.size(), path.size()));
   }
-  const testing::TemporaryFolder folder_;
+  const TemporaryFolder folder_;
   std::unique_ptr<const TextModel> names_;
 };
 
@@ -43,7 +43,7 @@ TEST_F(LabelWeightsOfFile, AreANumberALine) {
   for (const bool named : {false, true}) {
     EXPECT_EQ(read("1\n0\n2.5\n", named), expected);
     EXPECT_EQ(read("1\r\n0\r\n2.5", named), expected);
-    EXPECT_EQ(read(testing::gzip("1\n0\n2.5\n"), named), expected);
+    EXPECT_EQ(read(gzip("1\n0\n2.5\n"), named), expected);
   }
 }
 
@@ -60,8 +60,7 @@ TEST_F(LabelWeightsOfFile, ThatDoNotFitAreRefused) {
   EXPECT_EQ(refusal("1\n\n3\n", false), ":2: the line is blank; give one weight a line");
   EXPECT_EQ(refusal("0\n0\n0\n", false), ": all weights are 0; give some labels one");
   for (const char* bad : {"-1", "nan", "inf", "x", "rock\t2"})
-    EXPECT_NE(refusal(fmt::format("1\n{}\n2\n", bad), false).find("is no number from 0 on"),
-              std::string::npos);
+    EXPECT_TRUE(contains(refusal(fmt::format("1\n{}\n2\n", bad), false), "is no number from 0 on"));
 }
 
 TEST_F(LabelWeightsOfFile, NamesThatDoNotFitAreRefused) {

@@ -10,10 +10,6 @@
 namespace slide {
 namespace {
 
-using testing::input_error;
-using testing::Rows;
-using testing::show;
-
 const ReadOptions kRaw = {.format = DataFormat::kLibsvm, .normalize = false};
 const ReadOptions kOneBased = {.format = DataFormat::kLibsvm, .one_based = true, .normalize = false};
 
@@ -71,7 +67,7 @@ TEST(Libsvm, FaultsNameFileLineAndColumn) {
     const ReadOptions& options = fault.one_based ? kOneBased : kRaw;
     const std::string message = input_error([&] { parse_dataset(fault.text, "data", options); });
     EXPECT_TRUE(message.starts_with("data:" + fault.place + ": ")) << fault.text << message;
-    EXPECT_NE(message.find(fault.words), std::string::npos) << fault.text << message;
+    EXPECT_TRUE(contains(message, fault.words)) << fault.text;
   }
 }
 

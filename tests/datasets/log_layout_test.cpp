@@ -22,7 +22,6 @@
 namespace slide {
 namespace {
 
-using testing::input_error;
 using Strings = std::vector<std::string>;
 
 ReadOptions log_options(const LogOptions& log = {}) {
@@ -126,7 +125,7 @@ TEST(LogLayout, UnreadColumnsAreWarnedOfWhereAllLinesWeighOne) {
       "timestamp,visitorid,event,itemid,transactionid\n1433221332117,1,view,10,\n1433224214164,1,view,20,\n");
   EXPECT_EQ(log.users, (Strings{"1: 10=1 20=1 newest 20"}));
   ASSERT_EQ(log.warnings.size(), 1U);
-  EXPECT_NE(log.warnings[0].find("event, transactionid are not read"), std::string::npos) << log.warnings[0];
+  EXPECT_TRUE(contains(log.warnings[0], "event, transactionid are not read"));
   LogOptions unweighted;
   unweighted.weight = "none";
   EXPECT_EQ(read("user,item,event\na,x,view\n", unweighted).warnings, Strings());
@@ -137,9 +136,7 @@ TEST(LogLayout, NamesOfColumnsStandOnce) {
   for (const char* text : {"user,item\na,x\na,y\nuser,item\nb,x\n",
                            "user,item\r\na,x\r\na,y\r\nuser,item\r\n", "\nuser,item\na,x\nuser,item"}) {
     ASSERT_EQ(warnings(text).size(), 1U) << text;
-    EXPECT_NE(warnings(text)[0].find("log:4: the names of the columns stand here once more"),
-              std::string::npos)
-        << warnings(text)[0];
+    EXPECT_TRUE(contains(warnings(text)[0], "log:4: the names of the columns stand here once more"));
   }
   EXPECT_EQ(warnings("user,item\na,x\na,y\nuser,items\nuser,x\n"), Strings());
 }
@@ -148,8 +145,7 @@ TEST(LogLayout, WholeNumbersAsDecimalsAreDoubtful) {
   for (const char* text :
        {"user,item\n1.0,a\n1.0,b\n2.0,a\n", "user,item\na,1.0\na,20.0\n", "1.0 a\n1.0 b\n2.0 a\n"}) {
     ASSERT_EQ(read(text).warnings.size(), 1U) << text;
-    EXPECT_NE(read(text).warnings[0].find("whole numbers that became decimals, '1.0'"), std::string::npos)
-        << read(text).warnings[0];
+    EXPECT_TRUE(contains(read(text).warnings[0], "whole numbers that became decimals, '1.0'"));
   }
   EXPECT_EQ(read("ann tea jam\nbob\n").warnings, Strings());
   EXPECT_NE(fault_of("item,rating,user\nx,1,a\nx\n"), "") << "a line without a user";
@@ -158,9 +154,9 @@ TEST(LogLayout, WholeNumbersAsDecimalsAreDoubtful) {
 
 TEST(LogLayout, FilesWithoutTextAreNoLogs) {
   using namespace std::string_view_literals;
-  EXPECT_NE(fault_of("PK\x03\x04\n\0\0a,b\n"sv).find("log:1:1: this is a zip archive"), std::string::npos);
-  EXPECT_NE(fault_of("a,b\0\na,c\n"sv).find("log:1:1: this is binary data"), std::string::npos);
-  EXPECT_NE(fault_of("a\0,\0b\0\n\0a\0,\0c\0\n\0"sv).find("this is text in UTF-16"), std::string::npos);
+  EXPECT_TRUE(contains(fault_of("PK\x03\x04\n\0\0a,b\n"sv), "log:1:1: this is a zip archive"));
+  EXPECT_TRUE(contains(fault_of("a,b\0\na,c\n"sv), "log:1:1: this is binary data"));
+  EXPECT_TRUE(contains(fault_of("a\0,\0b\0\n\0a\0,\0c\0\n\0"sv), "this is text in UTF-16"));
   EXPECT_EQ(read("PAR1,b\nPAR1,c\n").users.size(), 1U) << "a name";
 }
 
@@ -175,8 +171,8 @@ TEST(LogLayout, WhatCanOnlyBeATimeIsOne) {
   EXPECT_EQ(read("u\ta\t2\t978302000\nu\tb\t3\t978301000\n").users, (Strings{"u: a=2 b=3 newest a"}));
   EXPECT_EQ(read("u\ta\t978302000\t2\nu\tb\t978301000\t3\n").users, (Strings{"u: a=2 b=3 newest a"}));
   EXPECT_EQ(read("u,a,5\nu,b,3\n").users, (Strings{"u: a=5 b=3"}));  // ratings
-  EXPECT_NE(fault_of("u,a,1,2024-05-31\nu,b,1,May 5\nu,c,1,2024-02-01\n").find("log:2:7: 'May 5' is no time"),
-            std::string::npos);
+  EXPECT_TRUE(
+      contains(fault_of("u,a,1,2024-05-31\nu,b,1,May 5\nu,c,1,2024-02-01\n"), "log:2:7: 'May 5' is no time"));
 }
 
 TEST(LogLayout, DatesAreSecondsOfTheirDays) {
@@ -194,7 +190,7 @@ TEST(LogLayout, RatingsOfUsersWithOneLineEachAreNoItems) {
   const Read numbers = read("1,10,5\n2,20,3\n");
   EXPECT_EQ(numbers.users, (Strings{"1: 10=1 5=1", "2: 20=1 3=1"}));
   ASSERT_EQ(numbers.warnings.size(), 1U);
-  EXPECT_NE(numbers.warnings[0].find("set data.log=pairs"), std::string::npos);
+  EXPECT_TRUE(contains(numbers.warnings[0], "set data.log=pairs"));
   LogOptions pairs;
   pairs.form = LogForm::kPairs;
   EXPECT_EQ(read("1,10,5\n2,20,3\n", pairs).users, (Strings{"1: 10=5", "2: 20=3"}));
@@ -240,9 +236,8 @@ TEST(LogLayout, FieldsMayHaveQuotesAndBlanks) {
   const Read several = read("ann\ttea jam\nbob\tjam rice\n");  // as many
   EXPECT_EQ(several.users, (Strings{"ann: jam=1 tea=1", "bob: jam=1 rice=1"}));
   EXPECT_EQ(several.warnings.size(), 1U);
-  EXPECT_NE(fault_of("1,\"The Matrix,5\n1,b,5\n1,c,2\n").find("log:1:3: quotes open here"),
-            std::string::npos);
-  EXPECT_NE(fault_of("1,\"a\tb\",5\n1,b,5\n").find("TAB"), std::string::npos);
+  EXPECT_TRUE(contains(fault_of("1,\"The Matrix,5\n1,b,5\n1,c,2\n"), "log:1:3: quotes open here"));
+  EXPECT_TRUE(contains(fault_of("1,\"a\tb\",5\n1,b,5\n"), "TAB"));
 }
 
 TEST(LogLayout, ColonsMayPartFields) {
@@ -253,14 +248,13 @@ TEST(LogLayout, ColonsMayPartFields) {
 }
 
 TEST(LogLayout, EmptyFieldsAndOthersAreFaultsOfTheirLines) {
-  EXPECT_NE(fault_of("1\t10\t\t5\n1\t20\t3\t4\n2\t10\t1\t2\n").find("log:1:6: field 3 is empty"),
-            std::string::npos);
-  EXPECT_NE(fault_of("userId,movieId\n1,10\n,20\n").find("log:3:1: field 1 is empty"), std::string::npos);
-  EXPECT_NE(fault_of("ann,tea,,jam\nbob,tea\n").find("log:1:9: field 3 is empty"), std::string::npos);
+  EXPECT_TRUE(contains(fault_of("1\t10\t\t5\n1\t20\t3\t4\n2\t10\t1\t2\n"), "log:1:6: field 3 is empty"));
+  EXPECT_TRUE(contains(fault_of("userId,movieId\n1,10\n,20\n"), "log:3:1: field 1 is empty"));
+  EXPECT_TRUE(contains(fault_of("ann,tea,,jam\nbob,tea\n"), "log:1:9: field 3 is empty"));
   std::string most;
   for (int i = 0; i < 30; ++i) most += fmt::format("u,i{},3,978300760\n", i);
-  EXPECT_NE(fault_of(most + "u,i99\n").find("log:31:1: 2 fields in a file of pairs that has 4 in each line"),
-            std::string::npos);
+  EXPECT_TRUE(
+      contains(fault_of(most + "u,i99\n"), "log:31:1: 2 fields in a file of pairs that has 4 in each line"));
   EXPECT_EQ(read("ann,tea,jam,rice,,\nbob,tea,,,,\n").users,
             (Strings{"ann: tea=1 jam=1 rice=1", "bob: tea=1"}));  // as wide as the widest
 }
@@ -274,8 +268,8 @@ TEST(LogLayout, ColumnsMayBeNamedOrNumbered) {
       fault_of(named, columns("whom", "what")),
       "log:1:1: there is no column 'whom', which data.user names; the columns are who, what, stars, when, "
       "more");
-  EXPECT_NE(fault_of("a,b\nc,d\n", columns("1", "7")).find("there is no column 7, which data.item names"),
-            std::string::npos);
+  EXPECT_TRUE(
+      contains(fault_of("a,b\nc,d\n", columns("1", "7")), "there is no column 7, which data.item names"));
   LogOptions none;
   none.weight = "none";
   EXPECT_EQ(read("user,item,rating\nu,a,0\nu,b,3\n", none).users, (Strings{"u: a=1 b=1"}));
@@ -287,16 +281,16 @@ TEST(LogLayout, WhatCannotBeToldIsRefusedWithWhatToSet) {
         "u,a,view,978300760\nu,b,buy,978300761\n",                         // names before numbers
         "u\t2009-05-04T23:08:57Z\tx\ty\tz\tw\nu\t2009-05-04T13:54:10Z\tq\ty\tz\tw\n"}) {
     const std::string fault = fault_of(text);
-    EXPECT_NE(fault.find("data.user=1 data.item=2"), std::string::npos) << text << fault;
+    EXPECT_TRUE(contains(fault, "data.user=1 data.item=2")) << text;
   }
-  EXPECT_NE(fault_of("head,tail\n1,2\n1,3\n4,2\n").find("set data.user and data.item"), std::string::npos);
+  EXPECT_TRUE(contains(fault_of("head,tail\n1,2\n1,3\n4,2\n"), "set data.user and data.item"));
 }
 
 TEST(LogLayout, WeightsOfZeroAreCounted) {
   const Read log = read("user,item,rating\nu,a,0\nu,b,3\n");
   EXPECT_EQ(log.users, (Strings{"u: b=3"}));
   ASSERT_EQ(log.warnings.size(), 1U);
-  EXPECT_NE(log.warnings[0].find("1 of 2 lines have weight 0"), std::string::npos) << log.warnings[0];
+  EXPECT_TRUE(contains(log.warnings[0], "1 of 2 lines have weight 0"));
 }
 
 TEST(LogLayout, RowsByNameAndNewestDoNotDependOnTheOrder) {
@@ -323,7 +317,7 @@ TEST(LogLayout, RowsByNameAndNewestDoNotDependOnTheOrder) {
 }
 
 TEST(LogLayout, ByteOrderMarksAreSkipped) {
-  const testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string path = folder.write("log", "\xef\xbb\xbfuser item\na x\na y\nb x\n");
   TextOptions all;
   all.min_count = 1;

@@ -22,11 +22,6 @@
 namespace slide {
 namespace {
 
-using testing::input_error;
-using testing::Rows;
-using testing::show;
-using testing::TemporaryFolder;
-
 // scipy.sparse.save_npz of csr_matrix([[0, 1.5, 0], [2, 0, 0]]) and csr_matrix([[True, False], [True,
 // True]]).
 constexpr std::string_view kFeatures =
@@ -125,12 +120,12 @@ TEST_F(NpzTest, PairsAreFoundByName) {
   EXPECT_EQ(npz_paths("X.npz").labels, "Y.npz");
   EXPECT_EQ(npz_paths("a.npz,b.npz").features, "a.npz");
   EXPECT_EQ(npz_paths("a.npz,b.npz").labels, "b.npz");
-  EXPECT_NE(input_error([] { npz_paths("X/a.npz"); }).find("FEATURES.npz,LABELS.npz"), std::string::npos);
+  EXPECT_TRUE(contains(input_error([] { npz_paths("X/a.npz"); }), "FEATURES.npz,LABELS.npz"));
   const std::string features = folder_.write("f.npz", from_hex(kFeatures));
   const std::string labels = folder_.write("l.npz", from_hex(kLabels));
   EXPECT_EQ(read_dataset(features + "," + labels, as_they_are()).size(), 2U);
   folder_.write("X.t.npz", from_hex(kFeatures));
-  EXPECT_NE(fault().find("Y.t.npz: no such file"), std::string::npos);
+  EXPECT_TRUE(contains(fault(), "Y.t.npz: no such file"));
 }
 
 TEST_F(NpzTest, WhatIsWrittenIsReadBack) {
@@ -156,9 +151,9 @@ TEST_F(NpzTest, WhatIsWrittenIsReadBack) {
             show(data));
   EXPECT_EQ(read_dataset_cached(folder_.path("X.t.npz"), as_they_are()).outcome, CacheOutcome::kWritten);
   EXPECT_EQ(show(read_dataset_cached(folder_.path("X.t.npz"), as_they_are()).data), show(data));
-  const std::string bytes = testing::read_text(folder_.path("X.t.npz"));
+  const std::string bytes = read_file(folder_.path("X.t.npz"));
   write_npz(data, npz_paths(folder_.path("X.t.npz")));
-  EXPECT_EQ(testing::read_text(folder_.path("X.t.npz")), bytes) << "the same data, the same bytes";
+  EXPECT_EQ(read_file(folder_.path("X.t.npz")), bytes) << "the same data, the same bytes";
 }
 
 TEST_F(NpzTest, ScoresHaveNamesAndRanks) {
@@ -177,15 +172,14 @@ TEST_F(NpzTest, ScoresHaveNamesAndRanks) {
   EXPECT_EQ(scores.labels, (std::vector<std::string>{"a b", "\u00e9\u4e16\U0001F3BB", "x\uFFFD"}));
   entries.users = {"one"};
   write_npz_matrix(path, entries, 3);
-  EXPECT_NE(input_error(read_scores).find("s.npz: users has 1 names for 2; give one for each"),
-            std::string::npos);
+  EXPECT_TRUE(contains(input_error(read_scores), "s.npz: users has 1 names for 2; give one for each"));
   entries.users.clear();
   entries.ranks.pop_back();
   write_npz_matrix(path, entries, 3);
-  EXPECT_NE(input_error(read_scores).find("ranks has no whole number for each score"), std::string::npos);
+  EXPECT_TRUE(contains(input_error(read_scores), "ranks has no whole number for each score"));
   entries = {{0, 2}, {1, 1}, {1, 2}};
   write_npz_matrix(path, entries, 3);
-  EXPECT_NE(input_error(read_scores).find("row 0 has column 1 twice"), std::string::npos);
+  EXPECT_TRUE(contains(input_error(read_scores), "row 0 has column 1 twice"));
 }
 
 // Names as NumPy writes them: bytes, numbers, objects.
@@ -200,39 +194,34 @@ TEST_F(NpzTest, NamesAreTextBytesOrNumbers) {
   EXPECT_EQ(names("<U1", "(0,)", ""), Listed());
   const char32_t odd[] = {0xD800, 0x110000};
   EXPECT_EQ(names("<U1", "(2,)", bytes_of(odd)), (Listed{"\uFFFD", "\uFFFD"}));
-  EXPECT_NE(input_error([&] { names("<f8", "(2,)", bytes_of(numbers)); }).find("users holds no text"),
-            std::string::npos);
-  EXPECT_NE(input_error([&] { names("<i8", "(2,1)", bytes_of(numbers)); }).find("users is no list"),
-            std::string::npos);
-  EXPECT_NE(input_error([&] { names("|O", "(2,)", bytes_of(numbers)); }).find("'|O', which is not read"),
-            std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { names("<f8", "(2,)", bytes_of(numbers)); }), "users holds no text"));
+  EXPECT_TRUE(contains(input_error([&] { names("<i8", "(2,1)", bytes_of(numbers)); }), "users is no list"));
+  EXPECT_TRUE(
+      contains(input_error([&] { names("|O", "(2,)", bytes_of(numbers)); }), "'|O', which is not read"));
 }
 
 TEST_F(NpzTest, Faults) {
   const std::string features = from_hex(kFeatures), labels = from_hex(kLabels);
   write_pair(features.substr(0, features.size() / 2), labels);
-  EXPECT_NE(fault().find("X.t.npz: this is no whole .npz file"), std::string::npos) << fault();
+  EXPECT_TRUE(contains(fault(), "X.t.npz: this is no whole .npz file"));
   write_pair(features, "no zip");
-  EXPECT_NE(fault().find("Y.t.npz: this is no whole .npz file"), std::string::npos) << fault();
+  EXPECT_TRUE(contains(fault(), "Y.t.npz: this is no whole .npz file"));
   write_pair(features, labels);
   ReadOptions options = as_they_are();
   options.feature_limit = 1;
-  EXPECT_NE(fault(options).find("X.t.npz: feature 1 is out of range; ids must be below 1"),
-            std::string::npos);
+  EXPECT_TRUE(contains(fault(options), "X.t.npz: feature 1 is out of range; ids must be below 1"));
   options = as_they_are();
   options.label_limit = 1;
-  EXPECT_NE(fault(options).find("Y.t.npz: label 1 is out of range"), std::string::npos) << fault(options);
+  EXPECT_TRUE(contains(fault(options), "Y.t.npz: label 1 is out of range"));
   const DatasetArrays one = {{0, 0}, {}, {}, {0, 0}, {}};
   write_npz(Dataset(one, 3, 2), {folder_.path("X.o.npz"), folder_.path("Y.t.npz")});
-  EXPECT_NE(fault().find("Y.t.npz: 1 rows of labels, but"), std::string::npos) << fault();
+  EXPECT_TRUE(contains(fault(), "Y.t.npz: 1 rows of labels, but"));
 }
 
 TEST_F(NpzTest, ValuesOfOnePlaceThatSumToMoreThanAFloatHoldsAreAFault) {
   write_pair(from_hex(kFeatures), from_hex(kLabels));
   write_npz_matrix(folder_.path("X.t.npz"), {{0, 1, 4}, {2, 1, 2, 1}, {1, 3e38F, 1, 3e38F}}, 3);
-  EXPECT_NE(fault().find("X.t.npz: row 1: the values of column 1 sum to more than a float holds"),
-            std::string::npos)
-      << fault();
+  EXPECT_TRUE(contains(fault(), "X.t.npz: row 1: the values of column 1 sum to more than a float holds"));
   write_npz_matrix(folder_.path("X.t.npz"), {{0, 1, 4}, {2, 1, 2, 1}, {1, 3e38F, 1, -3e38F}}, 3);
   EXPECT_EQ(show(read()), (Rows{"0|2:1", "0,1|1:0 2:1"}));
 }
@@ -248,7 +237,7 @@ TEST_F(NpzTest, WhatUnpacksToMoreThanIsFreeIsRefused) {
                                             {"indptr.npy", npy_bytes("<i8", "(3,)", bytes_of(ends))},
                                             {"indices.npy", npy_bytes(type, fmt::format("({},)", entries),
                                                                       std::string(entries * width, '\0'))}});
-    const testing::AddressSpaceLimit limit(std::size_t{80} << 20);
+    const AddressSpaceLimit limit(std::size_t{80} << 20);
     return fault();
   };
   for (const std::string& message : {write(30'000'000, "<i4", 4), write(15'000'000, "|u1", 1)})
@@ -262,7 +251,7 @@ TEST_F(NpzTest, ArchivesOfNumbersOf64BitsAreReadBack) {
   for (const std::uint64_t zip64_from : {std::uint64_t{0}, std::uint64_t{100}, kZip64From}) {
     const std::string path = folder_.path(fmt::format("{}.zip", zip64_from));
     write_archive(path, members, zip64_from);
-    const std::string bytes = testing::read_text(path);
+    const std::string bytes = read_file(path);
     const NamedBytes file = {bytes, path};
     const ZipReader archive(file);
     for (const ZipMember& member : members) EXPECT_EQ(archive.read(member.name), member.bytes) << zip64_from;
@@ -273,7 +262,7 @@ TEST_F(NpzTest, ArchivesOfNumbersOf64BitsAreReadBack) {
 // Corrupts the directory entry of a member; the directory begins with the last entry signature.
 TEST_F(NpzTest, MembersThatCannotBeReadSayWhy) {
   write_archive(folder_.path("X.t.npz"), {{"format.npy", std::string(5000, 'x')}});
-  const std::string whole = testing::read_text(folder_.path("X.t.npz"));
+  const std::string whole = read_file(folder_.path("X.t.npz"));
   const std::size_t entry = whole.rfind("PK\x01\x02");
   struct Case {
     std::size_t at;
@@ -294,7 +283,7 @@ TEST_F(NpzTest, MembersThatCannotBeReadSayWhy) {
     write_pair(damaged, from_hex(kLabels));
     ReadOptions options = as_they_are();
     options.format = DataFormat::kNpz;
-    EXPECT_NE(fault(options).find(c.fault), std::string::npos) << c.fault << ": " << fault(options);
+    EXPECT_TRUE(contains(fault(options), c.fault));
   }
 }
 
@@ -332,12 +321,7 @@ std::string written_within(rlim_t bytes, const Dataset& data, const NpzPaths& pa
   auto* handler = signal(SIGXFSZ, SIG_IGN);
   const rlimit low = {bytes, old.rlim_max};
   setrlimit(RLIMIT_FSIZE, &low);
-  std::string message;
-  try {
-    write_npz(data, paths);
-  } catch (const Error& error) {
-    message = error.what();
-  }
+  const std::string message = run_error([&] { write_npz(data, paths); });
   setrlimit(RLIMIT_FSIZE, &old);
   signal(SIGXFSZ, handler);
   return message;
@@ -354,8 +338,8 @@ TEST_F(NpzTest, AFullDiskLeavesThePairBefore) {
   for (std::uint32_t i = 0; i < 5000; ++i) many.label_ids.push_back(100 * i + i * i % 97);
   const std::string later = written_within(3000, Dataset(many, 3, 600'000), paths);
   EXPECT_TRUE(later.starts_with(paths.labels + ": cannot be written")) << later;
-  EXPECT_EQ(testing::read_text(paths.features), features) << "no features without their labels";
-  EXPECT_EQ(testing::read_text(paths.labels), labels);
+  EXPECT_EQ(read_file(paths.features), features) << "no features without their labels";
+  EXPECT_EQ(read_file(paths.labels), labels);
   EXPECT_EQ(folder_.files(), files);
 }
 

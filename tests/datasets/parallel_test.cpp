@@ -20,10 +20,6 @@
 namespace slide {
 namespace {
 
-using testing::input_error;
-using testing::Rows;
-using testing::show;
-
 constexpr std::uint32_t kFeatures = 60, kLabels = 20;
 
 std::string random_value(Rng& rng) {

@@ -15,12 +15,6 @@
 namespace slide {
 namespace {
 
-using testing::gzip;
-using testing::input_error;
-using testing::Rows;
-using testing::show;
-using testing::TemporaryFolder;
-
 const ReadOptions kRaw = {.normalize = false};
 const std::string kXmcText = "2 10 5\n0,3 1:0.5 7:2\n4 9:1.25\n";
 const Rows kXmcRows = {"0,3|1:0.5 7:2", "4|9:1.25"};
@@ -31,9 +25,9 @@ TEST(Reader, FindsTheFormat) {
   EXPECT_EQ(show(read_dataset(folder.write("b.txt", "# c\n3 1:1\n"), kRaw)), Rows{"3|1:1"});
   EXPECT_EQ(show(read_dataset(folder.write("c.txt", "1:1 2:3"), kRaw)), Rows{"|1:1 2:3"});
   EXPECT_EQ(show(read_dataset(folder.write("a.gz", gzip(kXmcText)), kRaw)), kXmcRows);
-  const std::string first = testing::zstd(kXmcText.substr(0, 9)), rest = testing::zstd(kXmcText.substr(9));
+  const std::string first = zstd(kXmcText.substr(0, 9)), rest = zstd(kXmcText.substr(9));
   const std::string skipped("\x50\x2a\x4d\x18\x02\0\0\0ab", 10);  // a skippable frame
-  EXPECT_EQ(show(read_dataset(folder.write("a.zst", testing::zstd(kXmcText)), kRaw)), kXmcRows);
+  EXPECT_EQ(show(read_dataset(folder.write("a.zst", zstd(kXmcText)), kRaw)), kXmcRows);
   EXPECT_EQ(show(read_dataset(folder.write("two.zst", skipped + first + rest), kRaw)), kXmcRows);
   EXPECT_EQ(detect_file(folder.path("two.zst")), DataFormat::kXmc);
   EXPECT_EQ(show(read_dataset(folder.write("two.gz", gzip(kXmcText.substr(0, 9)) + gzip(kXmcText.substr(9))),
@@ -64,13 +58,13 @@ TEST(Reader, FileFaultsNameThePath) {
   EXPECT_TRUE(message(prose).starts_with(prose + ":1:1: the format is not clear"));
   const std::string cut = folder.write("cut.gz", gzip(kXmcText).substr(0, 30));
   EXPECT_TRUE(message(cut).starts_with(cut + ": the gzip data is cut off"));
-  const std::string cut_zst = folder.write("cut.zst", testing::zstd(kXmcText).substr(0, 20));
+  const std::string cut_zst = folder.write("cut.zst", zstd(kXmcText).substr(0, 20));
   EXPECT_TRUE(message(cut_zst).starts_with(cut_zst + ": the zstd data is cut off after "));
-  std::string zst = testing::zstd(kXmcText);
+  std::string zst = zstd(kXmcText);
   zst[5] = static_cast<char>(zst[5] ^ 0x40);
   const std::string damaged_zst = folder.write("damaged.zst", zst + "x");
   EXPECT_TRUE(message(damaged_zst).starts_with(damaged_zst + ": the zstd data is ")) << message(damaged_zst);
-  const std::string trailed = folder.write("trailed.zst", testing::zstd(kXmcText) + "more than that");
+  const std::string trailed = folder.write("trailed.zst", zstd(kXmcText) + "more than that");
   EXPECT_TRUE(message(trailed).starts_with(trailed + ": the zstd data is damaged"));
   std::string bytes = gzip(kXmcText);
   bytes[bytes.size() - 6] ^= 1;  // in the checksum
@@ -144,7 +138,7 @@ TEST(Idx, Faults) {
   EXPECT_TRUE(
       idx_error(kImages, kLabels, {.feature_limit = 3}).starts_with(kImagesName + ": images of 4 pixels"));
   const std::string huge = number(0x803) + number(0xffffffff) + number(0xffff) + number(0xffff);
-  EXPECT_NE(idx_error(huge, kLabels).find("16 bytes, but its header needs"), std::string::npos);
+  EXPECT_TRUE(contains(idx_error(huge, kLabels), "16 bytes, but its header needs"));
 }
 
 TEST(Idx, LabelsMustLieBesideTheImages) {

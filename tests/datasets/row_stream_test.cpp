@@ -12,9 +12,6 @@
 namespace slide {
 namespace {
 
-using testing::input_error;
-using testing::show;
-
 struct Streamed {
   std::string rows;
   std::vector<std::uint64_t> bad;

@@ -116,9 +116,7 @@ TEST(SplitByGroup, SamplesWithoutLabelsAreNeverHeldOut) {
 
 TEST(SplitByGroup, IsRefusedWhereGroupsLeaveOneSideEmpty) {
   const auto refusal = [](const Ids& groups, const Ids& times, double share) {
-    return testing::input_error([&] {
-      split_dataset(keyed_samples(groups.size(), {groups, times}), share, 1000, 1);
-    });
+    return input_error([&] { split_dataset(keyed_samples(groups.size(), {groups, times}), share, 1000, 1); });
   };
   EXPECT_EQ(refusal(strewn({8}), {}, 0.25),
             "data.group: all 8 samples with labels are of one group, so none can be held out for validation; "
@@ -181,16 +179,16 @@ class SampleKeyFiles : public ::testing::Test {
     return read_key_file(folder_.write("k", text), kGroupKey, count, "data.txt");
   }
   std::string refusal(std::string_view text, std::size_t count) const {
-    const std::string message = testing::input_error([&] { read(text, count); });
+    const std::string message = input_error([&] { read(text, count); });
     EXPECT_TRUE(message.starts_with(folder_.path("k"))) << message;
     return message.substr(std::min(message.size(), folder_.path("k").size()));
   }
-  const testing::TemporaryFolder folder_;
+  const TemporaryFolder folder_;
 };
 
 TEST_F(SampleKeyFiles, HaveAValueALineHoweverPacked) {
   const std::string text = "b c\na\n b c\r\n\xc3\xa9";
-  for (const std::string& packed : {text, testing::gzip(text), testing::zstd(text)}) {
+  for (const std::string& packed : {text, gzip(text), zstd(text)}) {
     const KeyValues values = read(packed, 4);
     EXPECT_EQ(values.ids, (Ids{0, 1, 0, 2}));
     EXPECT_EQ(values.distinct, (Words{"b c", "a", "\xc3\xa9"}));
@@ -204,7 +202,7 @@ TEST_F(SampleKeyFiles, AreRefusedWithTheLineWhereTheyDoNotFit) {
   EXPECT_EQ(refusal("a\nb\nc\n", 2),
             ":3: a group more than the 2 samples of data.txt; give one line for each");
   EXPECT_EQ(refusal("a\n \nc\n", 3), ":2: the line is blank; give one group a line");
-  EXPECT_NE(testing::input_error([&] { read_key_file(folder_.path("none"), kTimeKey, 1, "d"); }), "");
+  EXPECT_NE(input_error([&] { read_key_file(folder_.path("none"), kTimeKey, 1, "d"); }), "");
 }
 
 TEST(TimesOfSamples, AreRankedAsNumbersOrAsTexts) {
@@ -226,7 +224,7 @@ TEST(TimesOfSamples, AreRankedAsDates) {
 
 TEST(TimesOfSamples, AreRefusedWhereTheirOrderCannotBeTold) {
   for (const char* date : {"31/05/2024", "5/31/24", "31.5.2024 10:00", "Fri May 31 2024", "May 31, 2024"}) {
-    EXPECT_EQ(testing::input_error([&] {
+    EXPECT_EQ(input_error([&] {
                 ranks_of_times(key_values({"2024-01-01", date}), "d.txt");
               }),
               fmt::format("data.time: sample 2 of d.txt has the time '{}'; such texts do not sort by time: "
@@ -234,7 +232,7 @@ TEST(TimesOfSamples, AreRefusedWhereTheirOrderCannotBeTold) {
                           date));
   }
   EXPECT_EQ(
-      testing::input_error([] {
+      input_error([] {
         ranks_of_times(key_values({"1712000000", "1712000000", "1712000001000"}), "d.txt");
       }),
       "data.time: some times of d.txt are seconds and others thousandths or less, as '1712000001000' of "
@@ -242,18 +240,18 @@ TEST(TimesOfSamples, AreRefusedWhereTheirOrderCannotBeTold) {
 }
 
 TEST(TimesOfSamples, AreRefusedWhereTheyAreMixedOrAllTheSame) {
-  EXPECT_EQ(testing::input_error([] {
+  EXPECT_EQ(input_error([] {
               ranks_of_times(key_values({"3", "4", "3", "x", "5"}), "d.txt");
             }),
             "data.time: sample 4 of d.txt has the time 'x', but sample 1 '3'; give numbers for all, or texts "
             "that sort by time");
-  EXPECT_EQ(testing::input_error([] {
+  EXPECT_EQ(input_error([] {
               ranks_of_times(key_values({"x", "y", "7"}), "d.txt");
             }),
             "data.time: sample 3 of d.txt has the time '7', but sample 1 'x'; give numbers for all, or texts "
             "that sort by time");
-  EXPECT_NE(testing::input_error([] { ranks_of_times(key_values({"1", "nan"}), "d"); }), "");
-  EXPECT_EQ(testing::input_error([] {
+  EXPECT_NE(input_error([] { ranks_of_times(key_values({"1", "nan"}), "d"); }), "");
+  EXPECT_EQ(input_error([] {
               ranks_of_times(key_values({"7", "7"}), "d.txt");
             }),
             "data.time: all samples of d.txt have the time '7', so none is the latest; give other times, or "
@@ -269,7 +267,7 @@ class SampleKeyColumns : public ::testing::Test {
     options.skip_bad = skip_bad;
     return read_key_columns(path, options);
   }
-  const testing::TemporaryFolder folder_;
+  const TemporaryFolder folder_;
 };
 
 TEST_F(SampleKeyColumns, AreReadOfEveryKindOfTable) {
@@ -305,7 +303,7 @@ TEST_F(SampleKeyColumns, AreTheSameWithAnyNumberOfThreads) {
 TEST_F(SampleKeyColumns, AreRefusedWhereAColumnOrAValueIsNotThere) {
   const auto refusal = [&](const char* name, const char* text) {
     const std::string path = folder_.write(name, text);
-    const std::string message = testing::input_error([&] { read(path); });
+    const std::string message = input_error([&] { read(path); });
     EXPECT_TRUE(message.starts_with(path)) << message;
     return message.substr(std::min(message.size(), path.size()));
   };

@@ -13,9 +13,6 @@
 namespace slide {
 namespace {
 
-using testing::Rows;
-using testing::show;
-
 // `samples` rows of one feature whose value is their index; every third has no label.
 Dataset numbered(std::size_t samples) {
   DatasetArrays arrays;

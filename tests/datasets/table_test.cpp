@@ -18,10 +18,6 @@
 namespace slide {
 namespace {
 
-using testing::input_error;
-using testing::Rows;
-using testing::show;
-using testing::TemporaryFolder;
 using Strings = std::vector<std::string>;
 
 const TableColumns kColumns = {"title,body", "tags", ",", ""};
@@ -151,9 +147,9 @@ TEST(Tables, AreLearntAndReadAsTheirText) {
   const std::string text = folder.write("t.txt", "a,b\tOne first\nc\ttwo lines\n\tno\na\tend\n");
   const Strings tables = {
       folder.write("t.csv", "title,body,tags\nOne,first,\"a,b\"\n\"two\n\",lines,c\nno,,\n,end,a\n"),
-      folder.write("t.jsonl.gz", testing::gzip("{\"title\":\"One first\",\"tags\":[\"a\",\"b\"]}\n"
-                                               "{\"title\":\"two lines\",\"tags\":\"c\"}\n{\"body\":\"no\"}\n"
-                                               "{\"body\":\"end\",\"tags\":[\"a\"]}\n"))};
+      folder.write("t.jsonl.gz", gzip("{\"title\":\"One first\",\"tags\":[\"a\",\"b\"]}\n"
+                                      "{\"title\":\"two lines\",\"tags\":\"c\"}\n{\"body\":\"no\"}\n"
+                                      "{\"body\":\"end\",\"tags\":[\"a\"]}\n"))};
   ReadOptions read;
   read.normalize = false;
   const auto expected_text = learn_text_file(text, read, bare_words());
@@ -266,8 +262,7 @@ TEST(Tables, FaultsCanBeLeftOut) {
                                          "{\"title\":\"b\",\"tags\":\"y\"}\n");
   ReadOptions read;
   read.columns = kColumns;
-  EXPECT_NE(input_error([&] { learn_text_file(table, read, bare_words()); }).find("t.jsonl:2:"),
-            std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { learn_text_file(table, read, bare_words()); }), "t.jsonl:2:"));
   ReadReport report;
   read.skip_bad = true;
   read.report = &report;
@@ -286,8 +281,8 @@ TEST(Tables, WithoutNamedColumnsTellThem) {
       read.text = learn_text_file(path, read, bare_words());
       read_dataset(path, read);
     });
-    EXPECT_NE(message.find("id, title, tags"), std::string::npos) << message;
-    EXPECT_NE(message.find("data.text and data.labels"), std::string::npos) << message;
+    EXPECT_TRUE(contains(message, "id, title, tags"));
+    EXPECT_TRUE(contains(message, "data.text and data.labels"));
   }
   ReadOptions wrong;
   wrong.columns = {"titel", "tags", ",", ""};

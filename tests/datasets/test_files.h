@@ -2,25 +2,23 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "datasets/rows/dataset.h"
-#include "engine/base/error.h"
+#include "tests/expect.h"
+#include "tests/files.h"
 #include "tests/sanitizers.h"
 
-namespace slide::testing {
+namespace slide {
 
 // Limits this process to `bytes` of address space beyond its current use.
 class AddressSpaceLimit {
@@ -40,44 +38,6 @@ class AddressSpaceLimit {
   rlimit before_{};
 };
 
-// A temporary folder, removed with its content.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "slide-datasets-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw Error("no temporary folder");
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string path(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& root() const { return path_; }
-
-  std::string write(const std::string& name, std::string_view content) const {
-    std::ofstream(path(name), std::ios::binary) << content;
-    return path(name);
-  }
-  std::size_t files() const {
-    std::size_t count = 0;
-    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(path_)) ++count;
-    return count;
-  }
-
- private:
-  std::string path_;
-};
-
-inline std::string read_text(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
 inline std::string gzip(std::string_view content) {
   z_stream stream{};
   deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
@@ -96,28 +56,6 @@ inline std::string zstd(std::string_view content) {
   std::string packed(ZSTD_compressBound(content.size()), '\0');
   packed.resize(ZSTD_compress(packed.data(), packed.size(), content.data(), content.size(), 3));
   return packed;
-}
-
-// The message of the InputError that `body` throws; empty where it throws none.
-template <class F>
-std::string input_error(F&& body) {
-  try {
-    body();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-// The same for any Error.
-template <class F>
-std::string run_error(F&& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 // `labels|id:value id:value` for each sample, for comparisons in one line.
@@ -141,4 +79,4 @@ inline std::vector<std::string> show(const Dataset& data) {
 
 using Rows = std::vector<std::string>;
 
-}  // namespace slide::testing
+}  // namespace slide

@@ -12,7 +12,6 @@
 namespace slide {
 namespace {
 
-using testing::TemporaryFolder;
 using Strings = std::vector<std::string>;
 using Model = std::shared_ptr<const TextModel>;
 

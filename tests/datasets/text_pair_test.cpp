@@ -12,11 +12,6 @@
 namespace slide {
 namespace {
 
-using testing::input_error;
-using testing::Rows;
-using testing::show;
-using testing::TemporaryFolder;
-
 constexpr const char* kPairFeatures = "3 5\n0:1 4:2\n\n2:0.5\n";
 constexpr const char* kPairLabels = "3 4\n1:1 3:1\n0:1\n\n";
 
@@ -84,16 +79,15 @@ TEST_F(TextPairTest, FaultsNameTheFile) {
   const auto error = [&](const std::string& labels) {
     return input_error([&] { read_dataset(features + "," + labels, ReadOptions{}); });
   };
-  EXPECT_NE(error(folder_.write("few.txt", "1\n2\n")).find("labels of 2 samples, but"), std::string::npos);
-  EXPECT_NE(error(folder_.write("bad.txt", "1\nx\n2\n")).find("bad.txt:2:1: 'x' is no label"),
-            std::string::npos);
-  EXPECT_NE(error(folder_.path("none.txt")).find("none.txt"), std::string::npos);
+  EXPECT_TRUE(contains(error(folder_.write("few.txt", "1\n2\n")), "labels of 2 samples, but"));
+  EXPECT_TRUE(contains(error(folder_.write("bad.txt", "1\nx\n2\n")), "bad.txt:2:1: 'x' is no label"));
+  EXPECT_TRUE(contains(error(folder_.path("none.txt")), "none.txt"));
   const std::string alone = input_error([&] { read_dataset(features, ReadOptions{}); });
-  EXPECT_NE(alone.find("name both: " + features + ",LABELS"), std::string::npos) << alone;
+  EXPECT_TRUE(contains(alone, "name both: " + features + ",LABELS"));
   const std::string both = folder_.write("both.txt", "2 3 4\n1 0:1\n2 1:1\n");
   const std::string twice =
       input_error([&] { read_dataset(both + "," + folder_.write("two.txt", "1\n2\n"), ReadOptions{}); });
-  EXPECT_NE(twice.find("it has labels, and so has"), std::string::npos) << twice;
+  EXPECT_TRUE(contains(twice, "it has labels, and so has"));
 }
 
 TEST_F(TextPairTest, RowsWithoutTheirLabelsAreRead) {

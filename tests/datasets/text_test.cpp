@@ -16,10 +16,6 @@
 namespace slide {
 namespace {
 
-using testing::input_error;
-using testing::Rows;
-using testing::show;
-using testing::TemporaryFolder;
 using Strings = std::vector<std::string>;
 using Model = std::shared_ptr<const TextModel>;
 
@@ -139,13 +135,13 @@ TEST(TextForms, FaultsNameLineAndColumn) {
       "a label with a line break, TAB or other control character in its name; write it without";
   EXPECT_EQ(fault("a\tx\nb, c\x1b[2J\tx\n"), "t:2:4: " + control);
   EXPECT_EQ(fault("__label__a x\n__label__b __label__c\x7f y\n"), "t:2:21: " + control);
-  EXPECT_NE(fault("plain\n").find("t:1:1: no labelled text"), std::string::npos);
-  EXPECT_NE(fault("__label__a\n__label__b\n").find("lower text.min_count"), std::string::npos);
-  EXPECT_NE(fault("\tx\n").find("lower text.min_label_count"), std::string::npos);
+  EXPECT_TRUE(contains(fault("plain\n"), "t:1:1: no labelled text"));
+  EXPECT_TRUE(contains(fault("__label__a\n__label__b\n"), "lower text.min_count"));
+  EXPECT_TRUE(contains(fault("\tx\n"), "lower text.min_label_count"));
   const Model model = learn("a\tx\n");
   EXPECT_EQ(input_error([&] { read("a\tx\nb x\n", model); }),
             "t:2:4: no TAB between labels and text; write LABEL,LABEL<TAB>TEXT");
-  EXPECT_NE(input_error([&] { read(" \n\n", model); }).find("t:1:1: the file is empty"), std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { read(" \n\n", model); }), "t:1:1: the file is empty"));
 }
 
 TEST(TextModel, OrdersByFrequency) {
@@ -226,10 +222,8 @@ TEST(TextModel, BytesRoundTrip) {
   EXPECT_EQ(again->digest(), model->digest());
   EXPECT_EQ(show(read(text, again)), show(read(text, model)));
   for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
-    ASSERT_NE(input_error([&] {
-                TextModel::from_bytes(bytes.substr(0, cut), options, "m");
-              }).find("m: the vocabulary is damaged"),
-              std::string::npos)
+    ASSERT_TRUE(contains(input_error([&] { TextModel::from_bytes(bytes.substr(0, cut), options, "m"); }),
+                         "m: the vocabulary is damaged"))
         << cut;
   }
   EXPECT_NE(input_error([&] { TextModel::from_bytes(bytes + '\0', options, "m"); }), "");
@@ -301,9 +295,9 @@ TEST(TextPlain, EveryLineIsASample) {
 TEST(TextReader, ReadsFilesWithTheVocabularyOnly) {
   const TemporaryFolder folder;
   const std::string text = "__label__x a b\n__label__y b\n";
-  const std::string path = folder.write("t.txt", text), packed = folder.write("t.gz", testing::gzip(text));
-  EXPECT_NE(input_error([&] { read_dataset(path); }).find("t.txt: this is text, but there is no vocabulary"),
-            std::string::npos);
+  const std::string path = folder.write("t.txt", text), packed = folder.write("t.gz", gzip(text));
+  EXPECT_TRUE(
+      contains(input_error([&] { read_dataset(path); }), "t.txt: this is text, but there is no vocabulary"));
   ReadOptions options;
   options.normalize = false;
   options.text = learn_text_file(path, {.threads = 1}, simple());

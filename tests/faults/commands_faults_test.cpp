@@ -44,10 +44,7 @@ class CommandFaultsTest : public DisturbedTest {
     tell_points(name, points);
   }
 
-  void make(const Strings& arguments) {
-    const Outcome made = slide_.run(arguments);
-    ASSERT_EQ(made.code, 0) << made.err;
-  }
+  void make(const Strings& arguments) { expect_done(slide_.run(arguments)); }
   void make_model(const std::string& out, const std::string& seed = "1") {
     make({"train", "small.toml", "--set", "data.train=data/train.txt", "--seed", seed, "--threads", "2",
           "--out", out});
@@ -69,11 +66,6 @@ class CommandFaultsTest : public DisturbedTest {
     return kept;
   }
 };
-
-Strings with(Strings arguments, const Strings& more) {
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return arguments;
-}
 
 TEST_F(CommandFaultsTest, ContinuedTraining) {
   make_model("old");
@@ -136,10 +128,10 @@ TEST_F(CommandFaultsTest, OtherData) {
   write_file(slide_.path("texts.jsonl"), json);
   ASSERT_EQ(std::system(("gzip -f " + slide_.path("texts.jsonl")).c_str()), 0);
   try_command("packed JSON lines",
-              with(training, {"data.train=texts.jsonl.gz", "data.text=text", "data.labels=labels"}),
+              training + Strings{"data.train=texts.jsonl.gz", "data.text=text", "data.labels=labels"},
               {"run/model.slide"});
   make({"convert", "data/train.txt", "X.npz"});
-  try_command("npz", with(training, {"data.train=X.npz"}), {"run/model.slide"});
+  try_command("npz", training + Strings{"data.train=X.npz"}, {"run/model.slide"});
   std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (60, 8), }";
   header += std::string(117 - header.size(), ' ') + '\n';
   std::string matrix("\x93NUMPY\x01\x00", 8);
@@ -153,7 +145,7 @@ TEST_F(CommandFaultsTest, OtherData) {
   for (int i = 0; i < 60; ++i) labels += fmt::format("{}\n", i % 6);
   write_file(slide_.path("X.npy"), matrix);
   write_file(slide_.path("Y.txt"), labels);
-  try_command("dense", with(training, {"data.train=X.npy,Y.txt"}), {"run/model.slide"});
+  try_command("dense", training + Strings{"data.train=X.npy,Y.txt"}, {"run/model.slide"});
 }
 
 }  // namespace

@@ -31,8 +31,7 @@ class FaultsTest : public DisturbedTest {
 
   std::vector<Point> points_of(const Case& tried, std::size_t most) {
     tried.prepare();
-    const Outcome counted = with("FAULT_COUNT=counts", tried.arguments);
-    EXPECT_EQ(counted.code, 0) << counted.err;
+    const Outcome counted = expect_done(with("FAULT_COUNT=counts", tried.arguments));
     tried.done(counted);
     return slide::test::points_of(read_file(slide_.path("counts")), most);
   }
@@ -79,8 +78,7 @@ class FaultsTest : public DisturbedTest {
   // Runs "first" and "second", with two seeds.
   void train_two() {
     for (const auto& [out, seed] : {std::pair("first", "1"), std::pair("second", "2")}) {
-      const Outcome outcome = slide_.run(training(out, seed));
-      ASSERT_EQ(outcome.code, 0) << outcome.err;
+      expect_done(slide_.run(training(out, seed)));
     }
   }
   // Resuming the run in "out", or restarting it, gives the model of its config.toml.
@@ -89,8 +87,7 @@ class FaultsTest : public DisturbedTest {
     if (config.empty()) {
       EXPECT_EQ(slide_.run(training("out", "2")).code, 0);
     } else {
-      const Outcome resumed = slide_.run({"train", "--resume", "out", "--threads", "1"});
-      EXPECT_EQ(resumed.code, 0) << resumed.err;
+      expect_done(slide_.run({"train", "--resume", "out", "--threads", "1"}));
     }
     EXPECT_TRUE(file("out/model.slide") ==
                 file(config == file("first/config.toml") ? "first/model.slide" : "second/model.slide"));

@@ -13,8 +13,6 @@
 namespace slide::test {
 
 namespace fs = std::filesystem;
-using Strings = std::vector<std::string>;
-
 struct Point {
   std::string kind, effect;
   long number;

@@ -8,8 +8,8 @@
 #include <set>
 #include <vector>
 
-#include "engine/base/error.h"
 #include "engine/wide/network_start.h"
+#include "tests/expect.h"
 #include "tests/network/network_test_util.h"
 
 namespace slide::test {
@@ -79,12 +79,11 @@ TEST(NetworkParts, SharesAddUp) {
 }
 
 void expect_refused(std::uint32_t parts, std::size_t neurons, std::size_t ranks, const std::string& what) {
-  try {
-    parts_for(parts_config(parts, {dense(8), dense(0)}), parts_data(), neurons, 0, ranks);
-    FAIL() << "no error: " << what;
-  } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find(what), std::string::npos) << error.what();
-  }
+  EXPECT_TRUE(
+      contains(input_error([&] {
+                 parts_for(parts_config(parts, {dense(8), dense(0)}), parts_data(), neurons, 0, ranks);
+               }),
+               what));
 }
 
 TEST(NetworkParts, MoreThanThereIsToShareAreRefused) {

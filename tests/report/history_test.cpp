@@ -30,7 +30,7 @@ TEST_F(HistoryTest, ReadsARunFolder) {
 TEST_F(HistoryTest, ALogAloneIsARunOfUnknownState) {
   run("one", {kStart, epoch_line(1, 3.0, 100, 50)});
   EXPECT_EQ(read_run(path("one/metrics.jsonl")).state, RunState::kFinished);
-  fs::copy_file(path("one/metrics.jsonl"), path("kept.jsonl"));
+  std::filesystem::copy_file(path("one/metrics.jsonl"), path("kept.jsonl"));
   const RunHistory alone = read_run(path("kept.jsonl"));
   EXPECT_EQ(alone.state, RunState::kUnknown);
   EXPECT_TRUE(alone.settings.empty());
@@ -44,8 +44,8 @@ TEST_F(HistoryTest, TellsRunningFromInterrupted) {
     const RunHistory read = read_run(path("one"));
     EXPECT_EQ(read.state, RunState::kRunning);
     ASSERT_EQ(read.notes.size(), 2U);
-    EXPECT_NE(read.notes[0].find("goes on"), std::string::npos);
-    EXPECT_NE(read.notes[1].find("No epoch"), std::string::npos);
+    EXPECT_TRUE(contains(read.notes[0], "goes on"));
+    EXPECT_TRUE(contains(read.notes[1], "No epoch"));
   }
   EXPECT_FALSE(RunLog::is_open(path("one/metrics.jsonl")));
   EXPECT_EQ(read_run(path("one")).state, RunState::kInterrupted);
@@ -66,7 +66,7 @@ TEST_F(HistoryTest, ACutLastLineIsLeftOutWithANote) {
 
 TEST_F(HistoryTest, WhatIsNoLogIsRefused) {
   expect_refused(path("none"), "none: there is no such run");
-  fs::create_directories(path("empty"));
+  std::filesystem::create_directories(path("empty"));
   expect_refused(path("empty"), "empty: the folder has no metrics.jsonl");
   write("bad.jsonl", std::string(kStart) + "\n{\"event\":\n" + kStart + "\n");
   expect_refused(path("bad.jsonl"), "bad.jsonl:2: this line is no event");
@@ -86,7 +86,7 @@ TEST_F(HistoryTest, ADamagedConfigurationLeavesTheRest) {
   const RunHistory read = read_run(path("one"));
   EXPECT_EQ(read.epochs.size(), 1U);
   ASSERT_EQ(read.notes.size(), 1U);
-  EXPECT_NE(read.notes[0].find("settings are not compared"), std::string::npos);
+  EXPECT_TRUE(contains(read.notes[0], "settings are not compared"));
 }
 
 TEST_F(HistoryTest, TellsTheDateAndTheSizeOfTheModel) {
@@ -137,7 +137,7 @@ TEST_F(HistoryTest, WhatARunDoesNotTellIsMissing) {
       run("old", {R"({"event":"epoch","epoch":1,"loss":1,"train_seconds":2,"rehash_seconds":1})"});
   EXPECT_EQ(summary_of(old), (Json{{"train_seconds", 2}}));
   ASSERT_EQ(old.notes.size(), 1U);
-  EXPECT_NE(old.notes[0].find("older version"), std::string::npos);
+  EXPECT_TRUE(contains(old.notes[0], "older version"));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "tests/expect.h"
+
 namespace slide::report {
 namespace {
 
@@ -27,11 +29,11 @@ TEST(Page, HoldsAllItNeeds) {
   for (const PageKind kind : {PageKind::kRuns, PageKind::kSearch, PageKind::kEvaluation}) {
     const std::string page = make_page(kind, {{"runs", Json::array()}});
     EXPECT_TRUE(is_page(page.substr(0, 1024)));
-    EXPECT_EQ(page.find("<!--slide:"), std::string::npos);
-    EXPECT_NE(page.find("Chart.js v3"), std::string::npos);
-    EXPECT_NE(page.find("Permission is hereby granted"), std::string::npos);
+    EXPECT_FALSE(contains(page, "<!--slide:"));
+    EXPECT_TRUE(contains(page, "Chart.js v3"));
+    EXPECT_TRUE(contains(page, "Permission is hereby granted"));
     for (const char* outside : {" src=\"", "url(", "@import", "fetch(", "XMLHttpRequest"}) {
-      EXPECT_EQ(page.find(outside), std::string::npos) << outside;
+      EXPECT_FALSE(contains(page, outside));
     }
   }
   EXPECT_FALSE(is_page("<!DOCTYPE html><title>mine</title>"));

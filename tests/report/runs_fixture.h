@@ -3,19 +3,17 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
-#include "engine/base/error.h"
 #include "engine/config/config.h"
 #include "engine/report/history.h"
+#include "tests/expect.h"
+#include "tests/files.h"
 
 namespace slide::report {
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 inline constexpr const char* kStart = R"({"event":"start","samples":10,"load_seconds":0.5})";
@@ -35,18 +33,8 @@ inline std::string eval_line(const char* event, int epoch, double precision) {
       epoch, precision);
 }
 
-class RunsTest : public testing::Test {
+class RunsTest : public FolderTest {
  protected:
-  RunsTest() : folder_(fs::temp_directory_path() / fmt::format("slide-runs-{}", getpid())) {
-    fs::create_directories(folder_);
-  }
-  ~RunsTest() override { fs::remove_all(folder_); }
-
-  void write(const std::string& name, const std::string& text) const {
-    fs::create_directories((folder_ / name).parent_path());
-    std::ofstream(folder_ / name, std::ios::binary) << text;
-  }
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
   // As a run stores it: with all keys.
   static std::string stored(const std::string& config) { return to_toml(parse_config(config, "test")); }
   // A finished run with these log lines.
@@ -59,15 +47,8 @@ class RunsTest : public testing::Test {
     return read_run(path(name));
   }
   void expect_refused(const std::string& at, const std::string& what) const {
-    try {
-      read_run(at);
-      ADD_FAILURE() << at << " was read";
-    } catch (const InputError& error) {
-      EXPECT_NE(std::string(error.what()).find(what), std::string::npos) << error.what();
-    }
+    EXPECT_TRUE(contains(input_error([&] { read_run(at); }), what));
   }
-
-  fs::path folder_;
 };
 
 }  // namespace slide::report

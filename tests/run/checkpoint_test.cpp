@@ -22,13 +22,12 @@
 namespace slide {
 namespace {
 
-using test::read_bytes;
 using test::tiny_data;
 using test::with_checksum;
 
 namespace fs = std::filesystem;
 
-class CheckpointTest : public test::FolderTest {
+class CheckpointTest : public FolderTest {
  protected:
   CheckpointTest() { record_ = {config_, 16, digest_of(data_), std::nullopt, 77}; }
   std::string path(const char* name = "checkpoint.slide") const { return FolderTest::path(name); }
@@ -41,19 +40,11 @@ class CheckpointTest : public test::FolderTest {
   std::string model_of(const Trainer& trainer) const {
     save_model(path("model.slide"), {config_, trainer.shape(), trainer.trained(),
                                      &trainer.training().optimizer_state(), trainer.steps()});
-    return read_bytes(path("model.slide"));
+    return read_file(path("model.slide"));
   }
   std::string refusal_of(const std::string& bytes) const {
     std::ofstream(path(), std::ios::binary) << bytes;
-    try {
-      Checkpoint saved(path());
-    } catch (const InputError& error) {
-      const std::string message = error.what();
-      EXPECT_TRUE(message.starts_with(path())) << message;
-      EXPECT_EQ(message.find('\n'), std::string::npos);
-      return message;
-    }
-    return "";
+    return test::file_error(path(), [&] { Checkpoint saved(path()); });
   }
 
   void expect_any_stop_gives_the_same_model();
@@ -104,10 +95,10 @@ void CheckpointTest::expect_any_stop_gives_the_same_model() {
 TEST_F(CheckpointTest, DamageIsRefused) {
   Trainer trainer(fresh_job(config_, data_));
   save_checkpoint(path(), record_, trainer);
-  const std::string good = read_bytes(path());
+  const std::string good = read_file(path());
   EXPECT_EQ(refusal_of(good), "");
-  EXPECT_NE(refusal_of("nonsense that is long enough").find("no checkpoint"), std::string::npos);
-  EXPECT_NE(refusal_of("").find("no checkpoint"), std::string::npos);
+  EXPECT_TRUE(contains(refusal_of("nonsense that is long enough"), "no checkpoint"));
+  EXPECT_TRUE(contains(refusal_of(""), "no checkpoint"));
   for (const std::size_t length :
        {std::size_t{9}, std::size_t{12}, std::size_t{20}, good.size() / 2, good.size() - 1})
     EXPECT_NE(refusal_of(good.substr(0, length)), "") << length;
@@ -119,7 +110,7 @@ TEST_F(CheckpointTest, DamageIsRefused) {
   }
   std::string newer = good;
   newer[8] = 9;
-  EXPECT_NE(refusal_of(newer).find("version 9"), std::string::npos);
+  EXPECT_TRUE(contains(refusal_of(newer), "version 9"));
 }
 
 TEST_F(CheckpointTest, ValuesThatCannotBeAreRefused) {
@@ -127,7 +118,7 @@ TEST_F(CheckpointTest, ValuesThatCannotBeAreRefused) {
   record_.config = config_;
   Trainer trainer(fresh_job(config_, data_));
   save_checkpoint(path(), record_, trainer);
-  const std::string good = read_bytes(path());
+  const std::string good = read_file(path());
   const WidePath::Storage& wide = wide_of(trainer.network().output())->storage();
   const Parameters& input = trainer.network().input()->weights();
   const auto refusal_with = [&](std::string_view part, std::size_t at, auto value) {
@@ -137,38 +128,27 @@ TEST_F(CheckpointTest, ValuesThatCannotBeAreRefused) {
     if (place == std::string::npos) return std::string();
     std::memcpy(bytes.data() + place + at, &value, sizeof value);
     std::ofstream(path(), std::ios::binary) << with_checksum(bytes);
-    try {
-      Trainer second(fresh_job(config_, data_));
-      Checkpoint(path()).restore(second);
-    } catch (const InputError& error) {
-      EXPECT_TRUE(std::string(error.what()).starts_with(path())) << error.what();
-      return std::string(error.what());
-    }
-    return std::string();
+    Trainer second(fresh_job(config_, data_));
+    return test::file_error(path(), [&] { Checkpoint(path()).restore(second); });
   };
   EXPECT_EQ(refusal_with(bytes_of(wide.features), 0, wide.features[0]), "");
   for (const std::uint32_t id : {12U, 1000U, ~0U})
-    EXPECT_NE(refusal_with(bytes_of(wide.features), 4, id).find("impossible wide weights"),
-              std::string::npos);
+    EXPECT_TRUE(contains(refusal_with(bytes_of(wide.features), 4, id), "impossible wide weights"));
   for (const std::uint64_t offset : {std::uint64_t{1}, ~std::uint64_t{0}})
-    EXPECT_NE(refusal_with(bytes_of(wide.offsets), 8, offset << 20).find("impossible wide weights"),
-              std::string::npos);
+    EXPECT_TRUE(contains(refusal_with(bytes_of(wide.offsets), 8, offset << 20), "impossible wide weights"));
   for (const float value : {NAN, INFINITY}) {
-    EXPECT_NE(refusal_with(bytes_of(wide.weights), 0, value).find("wide weights, neuron 0, feature"),
-              std::string::npos);
-    EXPECT_NE(refusal_with(bytes_of(input.weights), (3 * input.stride + 2) * sizeof value, value)
-                  .find("weights of layer.0, row 3, column 2: no finite number"),
-              std::string::npos);
-    EXPECT_NE(
-        refusal_with(bytes_of(scale_of(trainer.network()).factors()), 0, value).find("impossible factors"),
-        std::string::npos);
+    EXPECT_TRUE(contains(refusal_with(bytes_of(wide.weights), 0, value), "wide weights, neuron 0, feature"));
+    EXPECT_TRUE(contains(refusal_with(bytes_of(input.weights), (3 * input.stride + 2) * sizeof value, value),
+                         "weights of layer.0, row 3, column 2: no finite number"));
+    EXPECT_TRUE(contains(refusal_with(bytes_of(scale_of(trainer.network()).factors()), 0, value),
+                         "impossible factors"));
   }
 }
 
 TEST_F(CheckpointTest, FullDiskLeavesTheOneBefore) {
   Trainer trainer(fresh_job(config_, data_));
   save_checkpoint(path(), record_, trainer);
-  const std::string before = read_bytes(path());
+  const std::string before = read_file(path());
   run_until(trainer, 2);
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit old{};
@@ -178,37 +158,31 @@ TEST_F(CheckpointTest, FullDiskLeavesTheOneBefore) {
   setrlimit(RLIMIT_FSIZE, &small);
   EXPECT_THROW(save_checkpoint(path(), record_, trainer), Error);
   setrlimit(RLIMIT_FSIZE, &old);
-  EXPECT_TRUE(read_bytes(path()) == before);
-  EXPECT_EQ(entries(), 1);
+  EXPECT_TRUE(read_file(path()) == before);
+  EXPECT_EQ(folder_.files(), 1U);
   save_checkpoint(path(), record_, trainer);
-  EXPECT_FALSE(read_bytes(path()) == before);
+  EXPECT_FALSE(read_file(path()) == before);
 }
 
 TEST_F(CheckpointTest, ReadOnlyFolderLeavesTheOneBefore) {
   if (geteuid() == 0) GTEST_SKIP() << "root writes anywhere";
   Trainer trainer(fresh_job(config_, data_));
   save_checkpoint(path(), record_, trainer);
-  const std::string before = read_bytes(path());
-  fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
+  const std::string before = read_file(path());
+  fs::permissions(folder_.root(), fs::perms::owner_read | fs::perms::owner_exec);
   EXPECT_THROW(save_checkpoint(path(), record_, trainer), Error);
-  fs::permissions(folder_, fs::perms::owner_all);
-  EXPECT_TRUE(read_bytes(path()) == before);
+  fs::permissions(folder_.root(), fs::perms::owner_all);
+  EXPECT_TRUE(read_file(path()) == before);
 }
 
 TEST_F(CheckpointTest, OtherConfigurationsAreNamed) {
   const auto message = [&](const std::vector<std::string>& overrides) {
-    try {
-      check_same_config(config_, config(overrides), "config.toml");
-    } catch (const InputError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    return input_error([&] { check_same_config(config_, config(overrides), "config.toml"); });
   };
   EXPECT_EQ(message({}), "");
   EXPECT_EQ(message({"train.threads=3", "data.train=elsewhere.txt", "train.checkpoint_every=5"}), "");
-  EXPECT_NE(message({"train.epochs=9"}).find("'train.epochs' is 9, but the run began with 4"),
-            std::string::npos);
-  EXPECT_NE(message({"layer.1.hash.tables=5"}).find("'layer.1.hash.tables'"), std::string::npos);
+  EXPECT_TRUE(contains(message({"train.epochs=9"}), "'train.epochs' is 9, but the run began with 4"));
+  EXPECT_TRUE(contains(message({"layer.1.hash.tables=5"}), "'layer.1.hash.tables'"));
 }
 
 TEST_F(CheckpointTest, OtherDataHaveAnotherDigest) {

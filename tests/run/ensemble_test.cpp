@@ -2,16 +2,16 @@
 #include "engine/model/ensemble.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 
-#include "engine/base/error.h"
 #include "engine/config/parse.h"
 #include "engine/model/model_file.h"
 #include "engine/run/quantize.h"
 #include "engine/wide/wide_path.h"
+#include "tests/expect.h"
+#include "tests/files.h"
 #include "tests/network/network_test_util.h"
 #include "tests/run/model_of.h"
 
@@ -29,12 +29,7 @@ Dataset ensemble_data(std::uint64_t seed) {
 
 class EnsembleTest : public ::testing::TestWithParam<Keys> {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) / ("average_test_" + std::to_string(getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path(const std::string& name) const { return folder_.path(name); }
 
   // A model file, with the case's keys and further ones.
   std::string trained(const std::string& name, const Keys& more, const Dataset& data = ensemble_data(1),
@@ -48,15 +43,10 @@ class EnsembleTest : public ::testing::TestWithParam<Keys> {
     return path(name);
   }
   std::string refusal(const std::vector<std::string>& models, const std::string& out) const {
-    try {
-      make_ensemble({models, out});
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "";
+    return input_error([&] { make_ensemble({models, out}); });
   }
 
-  fs::path folder_;
+  const TemporaryFolder folder_;
 };
 
 // Logits of all labels, from the network alone.
@@ -125,7 +115,7 @@ TEST_P(EnsembleRefusalTest, RefusesModelsThatDiffer) {
   const std::string a = trained("a", {}), out = path("mean");
   const auto expect = [&](const std::string& part, const std::vector<std::string>& models) {
     const std::string found = refusal(models, out);
-    EXPECT_NE(found.find(part), std::string::npos) << part << ": " << found;
+    EXPECT_TRUE(contains(found, part));
     EXPECT_EQ(found.find('\n'), std::string::npos);
     EXPECT_FALSE(fs::exists(out));
   };
@@ -152,8 +142,8 @@ TEST_P(EnsembleRefusalTest, RefusesModelsThatDiffer) {
   smaller.model = a, smaller.out = path("small"), smaller.form = ModelForm::kInt8;
   quantize_model(smaller);
   expect("small form", {path("small"), a});
-  EXPECT_NE(refusal({a, path("b")}, a).find("one of the files that are read"), std::string::npos);
-  EXPECT_NE(refusal({a, path("b")}, folder_.string()).find("this is a folder"), std::string::npos);
+  EXPECT_TRUE(contains(refusal({a, path("b")}, a), "one of the files that are read"));
+  EXPECT_TRUE(contains(refusal({a, path("b")}, folder_.root()), "this is a folder"));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 
 #include "engine/base/error.h"
 #include "engine/run/run_log.h"
+#include "tests/files.h"
 
 namespace slide {
 namespace {
@@ -105,14 +106,9 @@ Event event_of(std::string message) {
   return event;
 }
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::vector<Event> events_of(const std::string& path) {
   std::vector<Event> events;
-  for (std::string bytes = bytes_of(path); !bytes.empty();) {
+  for (std::string bytes = read_file(path); !bytes.empty();) {
     std::string head = bytes.substr(0, 8);
     const auto length = take<std::uint64_t>(bytes);
     take_sum(bytes, head);
@@ -125,16 +121,7 @@ std::vector<Event> events_of(const std::string& path) {
 
 // --- The tests
 
-class EventFileTest : public testing::Test {
- protected:
-  EventFileTest() : folder_(fs::temp_directory_path() / ("slide-events-" + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~EventFileTest() override { fs::remove_all(folder_); }
-  std::string path(const char* name) const { return (folder_ / name).string(); }
-
-  fs::path folder_;
-};
+using EventFileTest = FolderTest;
 
 TEST_F(EventFileTest, SumsAreThoseOfTheDefinition) {
   EXPECT_EQ(crc_32c("123456789"), 0xe3069283U);            // the check value of CRC-32C

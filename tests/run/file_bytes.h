@@ -5,17 +5,12 @@
 
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
-namespace slide::test {
+#include "tests/expect.h"
+#include "tests/files.h"
 
-inline std::string read_bytes(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
+namespace slide::test {
 
 // The bytes with a valid checksum.
 inline std::string with_checksum(std::string bytes) {
@@ -24,6 +19,16 @@ inline std::string with_checksum(std::string bytes) {
       static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), summed));
   std::memcpy(bytes.data() + summed, &crc, sizeof crc);
   return bytes;
+}
+
+// The message of the InputError that reading `path` by `body` throws, one line that names the file; empty
+// where it throws none.
+template <class F>
+std::string file_error(const std::string& path, F&& body) {
+  std::string message = input_error(body);
+  EXPECT_TRUE(message.empty() || message.starts_with(path)) << message;
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  return message;
 }
 
 }  // namespace slide::test

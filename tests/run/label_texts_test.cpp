@@ -17,8 +17,6 @@
 namespace slide {
 namespace {
 
-using test::read_bytes;
-
 class RunLabelTexts : public ::testing::Test {
  protected:
   RunLabelTexts() {
@@ -41,13 +39,13 @@ class RunLabelTexts : public ::testing::Test {
   }
   std::string refusal(const std::string& data, const std::string& texts,
                       std::vector<std::string> more = {}) const {
-    return testing::input_error([&] { read_run_data(config(data, texts, std::move(more)), 1); });
+    return input_error([&] { read_run_data(config(data, texts, std::move(more)), 1); });
   }
   std::string model_of(const Config& config, const std::string& out) const {
     TrainingRun(config, folder_.path(out)).train({});
-    return read_bytes(folder_.path(out + "/model.slide"));
+    return read_file(folder_.path(out + "/model.slide"));
   }
-  const testing::TemporaryFolder folder_;
+  const TemporaryFolder folder_;
 };
 
 TEST_F(RunLabelTexts, BringLabelsWithoutSamples) {
@@ -94,16 +92,14 @@ TEST_F(RunLabelTexts, AreKeptWhenAStoppedRunResumes) {
       EXPECT_TRUE(TrainingRun(used, folder_.path("cut")).train(observer).stopped);
     }
     EXPECT_FALSE(TrainingRun::resume(folder_.path("cut"), 3).train({}).stopped);
-    EXPECT_TRUE(read_bytes(folder_.path("cut/model.slide")) == whole) << texts;
+    EXPECT_TRUE(read_file(folder_.path("cut/model.slide")) == whole) << texts;
   }
   RunObserver observer;
   observer.step = [](const StepReport& report) { return report.step != 4; };
   TrainingRun(config("data.txt", "f.txt"), folder_.path("other")).train(observer);
   folder_.write("f.txt", "4 8 0\n 0:1\n 1:1\n 2:1\n 6:1\n");
-  EXPECT_NE(testing::input_error([&] {
-              TrainingRun::resume(folder_.path("other"), {}).train({});
-            }).find("the data are not those of the run"),
-            std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { TrainingRun::resume(folder_.path("other"), {}).train({}); }),
+                       "the data are not those of the run"));
 }
 
 TEST_F(RunLabelTexts, AreOfNewLabelsTooInIncrementalTraining) {
@@ -158,18 +154,16 @@ TEST_F(RunLabelTexts, GoWithASearch) {
 }
 
 TEST_F(RunLabelTexts, AreRefusedWithWhatIsWrong) {
-  EXPECT_NE(refusal("data.txt", "names").find("the labels of " + folder_.path("data.txt") + " are numbers"),
-            std::string::npos);
-  EXPECT_NE(refusal("data.tsv", "none.tsv").find("none.tsv: no such file"), std::string::npos);
+  EXPECT_TRUE(
+      contains(refusal("data.txt", "names"), "the labels of " + folder_.path("data.txt") + " are numbers"));
+  EXPECT_TRUE(contains(refusal("data.tsv", "none.tsv"), "none.tsv: no such file"));
   folder_.write("short.txt", "2 8 0\n 0:1\n 1:1\n");
-  EXPECT_NE(refusal("data.txt", "short.txt").find("short.txt: it has 2 rows, but "), std::string::npos);
+  EXPECT_TRUE(contains(refusal("data.txt", "short.txt"), "short.txt: it has 2 rows, but "));
   folder_.write("words.tsv", "tag0\t...\n");
-  EXPECT_NE(refusal("data.tsv", "words.tsv").find("no text of a label has a feature that is known"),
-            std::string::npos);
+  EXPECT_TRUE(contains(refusal("data.tsv", "words.tsv"), "no text of a label has a feature that is known"));
   folder_.write("log.txt", "ann tea jam\nbob tea jam bread\ncid bread jam\ndora tea bread jam\n");
-  EXPECT_NE(
-      refusal("log.txt", "names", {"data.kind=interactions"}).find("items of interactions are known by"),
-      std::string::npos);
+  EXPECT_TRUE(contains(refusal("log.txt", "names", {"data.kind=interactions"}),
+                       "items of interactions are known by"));
 }
 
 }  // namespace

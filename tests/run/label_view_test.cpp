@@ -7,37 +7,31 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <vector>
 
 #include "engine/base/error.h"
 #include "engine/run/training_run.h"
+#include "tests/files.h"
 
 namespace slide {
 namespace {
 
-namespace fs = std::filesystem;
-
 // A model on features 0 to 5: labels 0 and 1 share feature 4, label 2 has 2 and 5, label 3 has no sample.
 Model trained(const std::string& more) {
-  const fs::path folder = fs::temp_directory_path() / fmt::format("slide-label-{}", getpid());
-  fs::create_directories(folder);
+  const TemporaryFolder folder;
   std::string samples = "30 6 4\n";
   for (int i = 0; i < 10; ++i) samples += "0 0:1 4:2\n1 1:1 4:2\n2 2:1 5:2\n";
-  std::ofstream(folder / "data.txt") << samples;
   Config config = parse_config(
       "[train]\nepochs = 300\nthreads = 1\nbatch_size = 16\nblock_size = 16\n[optimizer]\nlearning_rate = "
       "0.05\n"
       "[loss]\nkind = \"softmax\"\ngradient_threshold = 0\n[neighbours]\nshare = 0\n" +
           more + "[[layer]]\nkind = \"dense\"\nwide = false\n",
       "here");
-  config.data.train = (folder / "data.txt").string();
+  config.data.train = folder.write("data.txt", samples);
   TrainingRun run(config, folder / "out");
   run.train({});
-  Model model = load_model(run.folder().model());
-  fs::remove_all(folder);
-  return model;
+  return load_model(run.folder().model());
 }
 
 TEST(LabelViewTest, FindsLabelsByTheirIds) {

@@ -15,8 +15,6 @@
 namespace slide {
 namespace {
 
-using test::read_bytes;
-
 class RunLabelWeights : public ::testing::Test {
  protected:
   RunLabelWeights() {
@@ -44,10 +42,10 @@ class RunLabelWeights : public ::testing::Test {
     const TrainedNetwork trained{model.network, model.neighbours ? &*model.neighbours : nullptr};
     save_model(folder_.path(out + ".slide"),
                {model.config, model.shape, trained, &*model.optimizer, model.steps, model.text.get()});
-    return read_bytes(folder_.path(out + ".slide"));
+    return read_file(folder_.path(out + ".slide"));
   }
 
-  const testing::TemporaryFolder folder_;
+  const TemporaryFolder folder_;
 };
 
 TEST_F(RunLabelWeights, ThatAreAllOneLeaveTheModelFileAsItIs) {
@@ -71,16 +69,14 @@ TEST_F(RunLabelWeights, AreKeptWhenAStoppedRunResumes) {
       EXPECT_TRUE(TrainingRun(config({weights}), folder_.path("cut")).train(observer).stopped);
     }
     EXPECT_FALSE(TrainingRun::resume(folder_.path("cut"), 2).train({}).stopped);
-    EXPECT_TRUE(read_bytes(folder_.path("cut/model.slide")) == read_bytes(folder_.path("whole/model.slide")));
+    EXPECT_TRUE(read_file(folder_.path("cut/model.slide")) == read_file(folder_.path("whole/model.slide")));
   }
   RunObserver observer;
   observer.step = [](const StepReport& report) { return report.step != 4; };
   TrainingRun(config({key("w.txt")}), folder_.path("other")).train(observer);
   folder_.write("w.txt", "1\n2\n0.5\n5\n");
-  EXPECT_NE(testing::input_error([&] {
-              TrainingRun::resume(folder_.path("other"), {}).train({});
-            }).find("the data are not those of the run"),
-            std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { TrainingRun::resume(folder_.path("other"), {}).train({}); }),
+                       "the data are not those of the run"));
 }
 
 TEST_F(RunLabelWeights, AreOfNewLabelsTooInIncrementalTraining) {
@@ -91,16 +87,14 @@ TEST_F(RunLabelWeights, AreOfNewLabelsTooInIncrementalTraining) {
     const Config base = continued_config(begun, folder_.path("begun"));
     const Config further = resolve_over(base, {}, {"data.train=" + folder_.path(more), weights});
     TrainingRun(further, folder_.path("further")).train({});
-    return read_bytes(folder_.path("further/model.slide"));
+    return read_file(folder_.path("further/model.slide"));
   };
   EXPECT_EQ(continued_config(begun, "model").data.label_weights.file, "");
   EXPECT_EQ(continued_config(config({"data.label_weights=-0.25"}), "model").data.label_weights.power, -0.25);
   EXPECT_NE(go_on(key("w.txt"), "more.txt"), go_on("data.label_weights=0", "more.txt"));  // four as before
   folder_.write("more.txt", "2 6 6\n0 1:1\n5 2:1\n");
-  EXPECT_NE(testing::input_error([&] {
-              go_on(key("w.txt"), "more.txt");
-            }).find("w.txt:4: the weights end here, but " + folder_.path("more.txt") + " has 6 labels"),
-            std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { go_on(key("w.txt"), "more.txt"); }),
+                       "w.txt:4: the weights end here, but " + folder_.path("more.txt") + " has 6 labels"));
   folder_.write("v.txt", "1\n1\n1\n1\n1\n1\n");
   folder_.write("w.txt", "1\n1\n1\n1\n1\n7\n");
   EXPECT_NE(go_on(key("w.txt"), "more.txt"), go_on(key("v.txt"), "more.txt"));
@@ -116,9 +110,7 @@ TEST_F(RunLabelWeights, AreReadForItemsAndForASearch) {
   const RunData named = read(key("items.txt"));
   for (std::uint32_t item = 0; item < 3; ++item)
     EXPECT_EQ(named.train.label_weights()[item], named.text->label_name(item) == "tea" ? 3.0F : 1.0F);
-  EXPECT_NE(
-      testing::input_error([&] { read(key("w.txt")); }).find("w.txt:4: a weight more than the 3 labels"),
-      std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { read(key("w.txt")); }), "w.txt:4: a weight more than the 3 labels"));
   TrainingRun(config({"data.kind=interactions", "data.label_weights=-0.5"}, "log.txt"), folder_.path("items"))
       .train({});
   TuneOptions options;
@@ -126,10 +118,9 @@ TEST_F(RunLabelWeights, AreReadForItemsAndForASearch) {
   const TuneResult found = tune_to_file(config({key("w.txt")}), options, folder_.path("tuned.toml"), {});
   EXPECT_EQ(found.config.data.label_weights.file, folder_.path("w.txt"));
   folder_.write("w.txt", "1\n2\n");
-  EXPECT_NE(testing::input_error([&] {
-              tune_to_file(config({key("w.txt")}), options, folder_.path("tuned.toml"), {});
-            }).find("w.txt:2: the weights end here"),
-            std::string::npos);
+  EXPECT_TRUE(contains(
+      input_error([&] { tune_to_file(config({key("w.txt")}), options, folder_.path("tuned.toml"), {}); }),
+      "w.txt:2: the weights end here"));
 }
 
 }  // namespace

@@ -31,7 +31,6 @@ namespace slide {
 namespace {
 
 using test::kTinyConfig;
-using test::read_bytes;
 using test::tiny_data;
 using test::with_checksum;
 
@@ -55,7 +54,7 @@ Scores predict(const TrainedNetwork& trained, const Dataset& data, Inference mod
   return scores;
 }
 
-class ModelFileTest : public test::FolderTest {
+class ModelFileTest : public FolderTest {
  protected:
   std::string path() const { return FolderTest::path("model.slide"); }
 
@@ -72,17 +71,8 @@ class ModelFileTest : public test::FolderTest {
                         &trainer_->training().optimizer_state(), trainer_->steps()});
   }
 
-  // The refusal of the file at path(), which must be one line that names the file.
   std::string refusal() const {
-    try {
-      load_model(path());
-    } catch (const InputError& error) {
-      const std::string message = error.what();
-      EXPECT_TRUE(message.starts_with(path())) << message;
-      EXPECT_EQ(message.find('\n'), std::string::npos) << message;
-      return message;
-    }
-    return "";
+    return test::file_error(path(), [&] { load_model(path()); });
   }
   std::string refusal_of(const std::string& bytes) const {
     write_bytes(path(), bytes);
@@ -203,22 +193,22 @@ TEST_F(ModelFileTest, FactorsOfFeaturesComeBack) {
 TEST_F(ModelFileTest, FactorsThatCannotBeAreFound) {
   train({"data.idf_power=1.0"});
   save();
-  const std::string bytes = read_bytes(path());
+  const std::string bytes = read_file(path());
   const std::size_t factors_at = bytes.size() - 12 - 12 * sizeof(float);
   for (const float value : {0.0f, -1.0f, INFINITY, NAN}) {
     std::string other = bytes;
     put(other, factors_at + 4, value);
-    EXPECT_NE(refusal_of(with_checksum(other)).find("impossible factors"), std::string::npos) << value;
+    EXPECT_TRUE(contains(refusal_of(with_checksum(other)), "impossible factors")) << value;
   }
   std::string none = bytes;
   none.erase(factors_at, 12 * sizeof(float));
   put<std::uint64_t>(none, 16, none.size());
-  EXPECT_NE(refusal_of(with_checksum(none)).find("factors of features beyond"), std::string::npos);
+  EXPECT_TRUE(contains(refusal_of(with_checksum(none)), "factors of features beyond"));
   std::string without_power = bytes;
   const std::size_t power = bytes.find("idf_power = 1.0");
   ASSERT_NE(power, std::string::npos);
   without_power[power + 12] = '0';
-  EXPECT_NE(refusal_of(with_checksum(without_power)).find("against its configuration"), std::string::npos);
+  EXPECT_TRUE(contains(refusal_of(with_checksum(without_power)), "against its configuration"));
 }
 
 TEST_F(ModelFileTest, ThePlanOfMemoryCountsFactors) {
@@ -282,7 +272,7 @@ TEST_F(ModelFileTest, NeighboursComeBack) {
 TEST_F(ModelFileTest, NeighboursThatCannotBeAreFound) {
   train({"neighbours.share=0.4"});
   save();
-  const std::string bytes = read_bytes(path());
+  const std::string bytes = read_file(path());
   const Neighbours::Storage& kept = trainer_->neighbours()->storage();
   const std::size_t entries = kept.features.size(), labels = kept.labels.size(), offsets = kept.samples() + 1;
   const std::size_t weights_at = bytes.size() - 12 - 2 * data_.feature_count(),
@@ -292,7 +282,7 @@ TEST_F(ModelFileTest, NeighboursThatCannotBeAreFound) {
   const auto refused = [&](std::size_t at, auto value, const char* what) {
     std::string other = bytes;
     put(other, at, value);
-    EXPECT_NE(refusal_of(with_checksum(other)).find(what), std::string::npos) << "offset " << at;
+    EXPECT_TRUE(contains(refusal_of(with_checksum(other)), what)) << "offset " << at;
   };
   for (const std::size_t size : {0, 8, 16}) {
     refused(sizes_at + size, ~std::uint64_t{0}, "neighbours beyond its length");
@@ -313,7 +303,7 @@ TEST_F(ModelFileTest, NeighboursThatCannotBeAreFound) {
   const std::size_t share = bytes.find("share = 0.4");
   ASSERT_NE(share, std::string::npos);
   without_share[share + 10] = '0';
-  EXPECT_NE(refusal_of(with_checksum(without_share)).find("neighbours against"), std::string::npos);
+  EXPECT_TRUE(contains(refusal_of(with_checksum(without_share)), "neighbours against"));
 }
 
 bool same(const AlignedArray<float>& a, const AlignedArray<float>& b) {
@@ -354,7 +344,7 @@ TEST_F(TextModelFileTest, VocabularyAndLabelNamesComeBack) {
 
 TEST_F(TextModelFileTest, DamageIsFound) {
   train_on_text();
-  const std::string bytes = read_bytes(path());
+  const std::string bytes = read_file(path());
   const std::size_t text_bytes = text_->to_bytes().size(), text_at = bytes.size() - 12 - text_bytes;
   for (std::size_t at = text_at; at < bytes.size(); at += 3) {
     std::string flipped = bytes;
@@ -363,10 +353,10 @@ TEST_F(TextModelFileTest, DamageIsFound) {
   }
   std::string lengthened = bytes;
   put<std::uint64_t>(lengthened, text_at - 8, text_bytes + 1);
-  EXPECT_NE(refusal_of(with_checksum(lengthened)).find("damaged"), std::string::npos);
+  EXPECT_TRUE(contains(refusal_of(with_checksum(lengthened)), "damaged"));
   const auto refused = [&](const std::string& other, const char* part) {
     const std::string refusal = refusal_of(with_checksum(other));
-    EXPECT_NE(refusal.find(part), std::string::npos) << refusal;
+    EXPECT_TRUE(contains(refusal, part));
   };
   for (const char bad : {'\n', '\t'}) {
     for (const char* name : {"word3", "l3"}) {
@@ -399,7 +389,7 @@ TEST_F(TextModelFileTest, DamageIsFound) {
   }
   std::string fewer = bytes;
   put<std::uint64_t>(fewer, text_at + 32, text_->label_count() - 1);
-  EXPECT_NE(refusal_of(with_checksum(fewer)).find("damaged"), std::string::npos);
+  EXPECT_TRUE(contains(refusal_of(with_checksum(fewer)), "damaged"));
 }
 
 // Removes [begin, end) from the configuration in the file; corrects the file's lengths and checksum.
@@ -418,7 +408,7 @@ void erase_from_config(std::string& bytes, std::size_t begin, std::size_t end) {
 TEST_F(ModelFileTest, FilesOfOlderVersionsAreRead) {
   train();
   save();
-  std::string bytes = read_bytes(path());
+  std::string bytes = read_file(path());
   for (const std::uint32_t version : {3, 2, 1}) {
     put<std::uint32_t>(bytes, 8, version);
     if (version == 3) erase_from_config(bytes, bytes.find("\n[neighbours]\n"), bytes.find("\n[[layer]]\n"));
@@ -437,13 +427,12 @@ TEST_F(ModelFileTest, AKeyThatIsNotKnownIsToldAndTheModelOpens) {
   train();
   save();
   EXPECT_TRUE(load_model(path()).notes.empty());
-  std::string bytes = read_bytes(path());
+  std::string bytes = read_file(path());
   bytes.replace(bytes.find("checkpoint_every"), 16, "tea_break_every ");
   write_bytes(path(), with_checksum(bytes));
   const Model model = load_model(path());
   ASSERT_EQ(model.notes.size(), 1U);
-  EXPECT_NE(model.notes[0].find("'train.tea_break_every' is no key that this version knows"),
-            std::string::npos);
+  EXPECT_TRUE(contains(model.notes[0], "'train.tea_break_every' is no key that this version knows"));
   EXPECT_EQ(predict(trainer_->trained(), data_, Inference::kFull),
             predict(model.trained(), data_, Inference::kFull));
 }
@@ -485,16 +474,16 @@ TEST_F(ModelFileTest, OptimizerStateCanStayOut) {
 TEST_F(ModelFileTest, SavingTwiceGivesTheSameBytes) {
   train();
   save();
-  const std::string first = read_bytes(path());
+  const std::string first = read_file(path());
   save();
-  EXPECT_EQ(first, read_bytes(path()));
-  EXPECT_EQ(entries(), 1);  // no temporary file
+  EXPECT_EQ(first, read_file(path()));
+  EXPECT_EQ(folder_.files(), 1U);  // no temporary file
 }
 
 TEST_F(ModelFileTest, EveryFlippedByteIsFound) {
   train();
   save();
-  const std::string bytes = read_bytes(path());
+  const std::string bytes = read_file(path());
   for (std::size_t at = 0; at < bytes.size(); at += at < 64 || at + 64 > bytes.size() ? 1 : 11) {
     std::string damaged = bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
@@ -505,19 +494,19 @@ TEST_F(ModelFileTest, EveryFlippedByteIsFound) {
 TEST_F(ModelFileTest, EveryTruncationIsFound) {
   train();
   save();
-  const std::string bytes = read_bytes(path());
+  const std::string bytes = read_file(path());
   for (std::size_t length = 0; length < bytes.size();
        length += length < 40 || length + 20 > bytes.size() ? 1 : 37) {
     ASSERT_NE(refusal_of(bytes.substr(0, length)), "") << length << " of " << bytes.size();
   }
-  EXPECT_NE(refusal_of(bytes.substr(0, bytes.size() / 2)).find("cut off"), std::string::npos);
+  EXPECT_TRUE(contains(refusal_of(bytes.substr(0, bytes.size() / 2)), "cut off"));
 }
 
 // As `cp` over a model that a server reloads: truncated, then rewritten.
 TEST_F(ModelFileTest, AModelThatIsWrittenOverMeanwhileIsReadOrRefused) {
   train({"layer.0.size=2000"});
   save();
-  const std::string bytes = read_bytes(path());
+  const std::string bytes = read_file(path());
   std::atomic<bool> done = false;
   std::thread writer([&] {
     while (!done) write_bytes(path(), bytes);
@@ -542,29 +531,28 @@ TEST_F(ModelFileTest, AModelThatIsWrittenOverMeanwhileIsReadOrRefused) {
 TEST_F(ModelFileTest, MessagesSayWhatIsWrong) {
   train();
   save();
-  const std::string bytes = read_bytes(path());
-  EXPECT_NE(refusal_of(bytes + "x").find("1 bytes follow"), std::string::npos);
-  EXPECT_NE(refusal_of("3 4 5\n1 2:3\n").find("no slide model"), std::string::npos);
-  EXPECT_NE(refusal_of("").find("no slide model"), std::string::npos);
+  const std::string bytes = read_file(path());
+  EXPECT_TRUE(contains(refusal_of(bytes + "x"), "1 bytes follow"));
+  EXPECT_TRUE(contains(refusal_of("3 4 5\n1 2:3\n"), "no slide model"));
+  EXPECT_TRUE(contains(refusal_of(""), "no slide model"));
   std::string other = bytes;
   for (const std::uint32_t version : {0U, 8U, kModelVersion + 1}) {
     put(other, 8, version);
-    EXPECT_NE(refusal_of(with_checksum(other)).find(fmt::format("format version {}", version)),
-              std::string::npos);
+    EXPECT_TRUE(contains(refusal_of(with_checksum(other)), fmt::format("format version {}", version)));
   }
   other = bytes;
   other[bytes.size() / 2] ^= 1;
-  EXPECT_NE(refusal_of(other).find("checksum"), std::string::npos);
+  EXPECT_TRUE(contains(refusal_of(other), "checksum"));
   fs::remove(path());
-  EXPECT_NE(refusal().find("no such model"), std::string::npos);
-  EXPECT_THROW(load_model(folder_.string()), InputError);
+  EXPECT_TRUE(contains(refusal(), "no such model"));
+  EXPECT_THROW(load_model(folder_.root()), InputError);
 }
 
 // Contradictory sizes with a valid checksum: refused without absurd allocations.
 TEST_F(ModelFileTest, ContradictingSizesAreFound) {
   train();
   save();
-  const std::string bytes = read_bytes(path());
+  const std::string bytes = read_file(path());
   std::uint64_t config_bytes = 0;
   std::memcpy(&config_bytes, bytes.data() + 32, sizeof config_bytes);
   const std::size_t shape = 40 + config_bytes, layers = shape + 24 + 9 * 4, matrix = layers + 8 + 16;
@@ -587,7 +575,7 @@ TEST_F(ModelFileTest, NumbersThatAreNoneAreFound) {
   for (const char* precision : {"train.weights=fp32", "train.weights=bf16"}) {
     train({"layer.1.wide=true", "optimizer.kind=adam", precision});
     save();
-    const std::string bytes = read_bytes(path());
+    const std::string bytes = read_file(path());
     const bool pairs = trainer_->network().output().weights().is_bf16();
     const auto refusal_with = [&](std::size_t at, float value) {
       std::string other = bytes;
@@ -603,13 +591,11 @@ TEST_F(ModelFileTest, NumbersThatAreNoneAreFound) {
     const auto& wide = wide_of(trainer_->network().output())->storage();
     for (const float value : {NAN, -NAN, INFINITY, -INFINITY}) {
       const float first_of_pair = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) >> 16);
-      EXPECT_NE(refusal_with(at + row_2 + 12, pairs ? first_of_pair : value)
-                    .find("(weights of layer.1, row 2, column 3: no finite number)"),
-                std::string::npos);
-      EXPECT_NE(
-          refusal_with(place_of(bytes, wide.weights) + 4, value)
-              .find(fmt::format("(wide weights, neuron 0, feature {}: no finite number)", wide.features[1])),
-          std::string::npos);
+      EXPECT_TRUE(contains(refusal_with(at + row_2 + 12, pairs ? first_of_pair : value),
+                           "(weights of layer.1, row 2, column 3: no finite number)"));
+      EXPECT_TRUE(
+          contains(refusal_with(place_of(bytes, wide.weights) + 4, value),
+                   fmt::format("(wide weights, neuron 0, feature {}: no finite number)", wide.features[1])));
     }
   }
 }
@@ -617,29 +603,22 @@ TEST_F(ModelFileTest, NumbersThatAreNoneAreFound) {
 TEST_F(ModelFileTest, OptimizerStateThatIsNoNumberIsFound) {
   train({"optimizer.kind=adam"});
   save();
-  std::string bytes = read_bytes(path());
+  std::string bytes = read_file(path());
   const MatrixState& state = trainer_->training().optimizer_state().matrices[2];
   const std::size_t at = place_of(bytes, std::span(state.second.data(), 5));
   ASSERT_LT(at, bytes.size());
   put(bytes, at + 5 * sizeof(float), NAN);
   write_bytes(path(), with_checksum(bytes));
   EXPECT_NO_THROW(load_model(path()));
-  try {
-    load_model(path(), LoadOptimizer::kYes);
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what())
-                  .find("(optimizer state of the weights of layer.1, row 1, column 0: no finite number)"),
-              std::string::npos)
-        << error.what();
-  }
+  EXPECT_TRUE(contains(input_error([&] { load_model(path(), LoadOptimizer::kYes); }),
+                       "(optimizer state of the weights of layer.1, row 1, column 0: no finite number)"));
 }
 
 // Counts that no training gives, in files whose checksum is right.
 TEST_F(ModelFileTest, CountsThatCannotBeAreFound) {
   train({"optimizer.kind=adagrad"});
   save();
-  const std::string bytes = read_bytes(path());
+  const std::string bytes = read_file(path());
   std::uint64_t config_bytes = 0;
   std::memcpy(&config_bytes, bytes.data() + 32, sizeof config_bytes);
   const std::size_t shape = 40 + config_bytes, frequencies = shape + 24;
@@ -647,7 +626,7 @@ TEST_F(ModelFileTest, CountsThatCannotBeAreFound) {
     std::string other = bytes;
     put(other, at, value);
     const std::string refusal = refusal_of(with_checksum(other));
-    EXPECT_NE(refusal.find(part), std::string::npos) << refusal;
+    EXPECT_TRUE(contains(refusal, part));
   };
   std::uint64_t samples = 0;
   std::memcpy(&samples, bytes.data() + shape + 16, sizeof samples);
@@ -669,49 +648,40 @@ TEST_F(ModelFileTest, CountsThatCannotBeAreFound) {
 
 TEST_F(ModelFileTest, MissingFolderIsAFailedRun) {
   train();
-  try {
+  const std::string error = run_error([&] {
     save_model((folder_ / "none" / "m.slide").string(),
                {config_, trainer_->shape(), trainer_->trained(), &trainer_->training().optimizer_state(), 0});
-    FAIL();
-  } catch (const InputError&) {
-    FAIL() << "a folder that cannot be written is no bad input";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("cannot be created"), std::string::npos);
-  }
+  });
+  EXPECT_TRUE(contains(error, "cannot be created"));
 }
 
 TEST_F(ModelFileTest, UnwritableFolderKeepsTheOldModel) {
   if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
   train();
   save();
-  const std::string bytes = read_bytes(path());
-  fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
+  const std::string bytes = read_file(path());
+  fs::permissions(folder_.root(), fs::perms::owner_read | fs::perms::owner_exec);
   EXPECT_THROW(save(), Error);
-  EXPECT_EQ(read_bytes(path()), bytes);
+  EXPECT_EQ(read_file(path()), bytes);
 }
 
 // A file size limit simulates a full disk.
 TEST_F(ModelFileTest, FullDiskKeepsTheOldModelAndLeavesNothing) {
   train();
   save();
-  const std::string bytes = read_bytes(path());
+  const std::string bytes = read_file(path());
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   rlimit small = before;
   small.rlim_cur = bytes.size() / 2;
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  std::string message;
-  try {
-    save();
-  } catch (const Error& error) {
-    message = error.what();
-  }
+  const std::string message = run_error([&] { save(); });
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
-  EXPECT_NE(message.find("cannot be written"), std::string::npos) << message;
-  EXPECT_EQ(read_bytes(path()), bytes);
-  EXPECT_EQ(entries(), 1);
+  EXPECT_TRUE(contains(message, "cannot be written"));
+  EXPECT_EQ(read_file(path()), bytes);
+  EXPECT_EQ(folder_.files(), 1U);
 }
 
 TEST_F(ModelFileTest, ThresholdsComeBack) {
@@ -742,11 +712,11 @@ TEST_F(ModelFileTest, ThresholdsComeBack) {
   for (const Thresholds& wrong :
        {Thresholds(-1), Thresholds(std::numeric_limits<double>::quiet_NaN()), Thresholds(0.3, {{1, -0.5}})}) {
     save_with(wrong);
-    EXPECT_NE(refusal().find("thresholds that are no probabilities"), std::string::npos);
+    EXPECT_TRUE(contains(refusal(), "thresholds that are no probabilities"));
   }
   for (const Thresholds& wrong : {Thresholds(0.3, {{9, 0.5}}), Thresholds(0.3, {{2, 0.5}, {1, 0.5}})}) {
     save_with(wrong);
-    EXPECT_NE(refusal().find("thresholds of labels out of order"), std::string::npos);
+    EXPECT_TRUE(contains(refusal(), "thresholds of labels out of order"));
   }
 }
 

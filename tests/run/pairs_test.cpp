@@ -24,8 +24,6 @@
 namespace slide {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::uint32_t kWords = 30, kMeanings = 12;
 
 // Sample i has label l where it has at least one of the words 2l and 2l + 1; otherwise the last label.
@@ -124,9 +122,8 @@ TEST_P(Pairs, DoNotEnterTheLinearTerm) {
 }
 
 TEST_P(Pairs, StayInTheFile) {
-  const fs::path folder = fs::path(::testing::TempDir()) / "pairs_test";
-  fs::create_directories(folder);
-  const std::string path = (folder / (std::to_string(GetParam().size()) + ".slide")).string();
+  const TemporaryFolder folder;
+  const std::string path = folder.path("model.slide");
   const Dataset train = meanings(400, 1), test = meanings(90, 2);
   const Config config = pairs_config(GetParam());
   Trainer trainer(fresh_job(config, train));
@@ -145,7 +142,7 @@ TEST_P(Pairs, StayInTheFile) {
                                                      crosses_of(model.network).crosses()[0].second));
 
   // Two features that do not ascend.
-  std::string bytes = test::read_bytes(path);
+  std::string bytes = read_file(path);
   const FeatureCross first = crosses_of(model.network).crosses()[0];
   const std::uint32_t words[] = {first.first, first.second};
   const std::string_view found(reinterpret_cast<const char*>(words), sizeof words);
@@ -260,7 +257,8 @@ TEST(PairsBesideDenseColumns, AreThoseOfTheSparseFeatures) {
 }
 
 TEST(PairsBesideDenseColumns, StayInTheFileAndInIncrementalTraining) {
-  const std::string path = ::testing::TempDir() + "pairs_beside_dense.slide";
+  const TemporaryFolder folder;
+  const std::string path = folder.path("model.slide");
   const Dataset train = test::with_last_dense(meanings(400, 1, kBoth), kColumns);
   const Dataset asked = test::with_last_dense(meanings(60, 2, kBoth), kColumns);
   const Config config = pairs_config({"layer.-1.wide=true"});

@@ -3,7 +3,6 @@
 #include "engine/crosses/feature_transform.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -23,7 +22,6 @@
 namespace slide {
 namespace {
 
-using test::read_bytes;
 using test::with_checksum;
 
 namespace fs = std::filesystem;
@@ -59,17 +57,12 @@ std::string small_text() {
   return text;
 }
 
-class QuantizeTest : public ::testing::Test {
+class QuantizeTest : public FolderTest {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / fmt::format("slide-smaller-{}", getpid());
-    fs::create_directories(folder_);
     std::ofstream(path("data")) << small_text();
     train();
   }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string path(const char* name) const { return (folder_ / name).string(); }
   void train(const std::vector<std::string>& overrides = {}) {
     const Config config = parse_config(kSmallConfig, "test", overrides);
     Trainer trainer(fresh_job(config, data_));
@@ -96,7 +89,6 @@ class QuantizeTest : public ::testing::Test {
     return first;
   }
 
-  fs::path folder_;
   Dataset data_ = parse_dataset(small_text(), "small");
 };
 
@@ -274,7 +266,7 @@ TEST_F(QuantizeTest, ASecondTimeNothingChanges) {
     make(form);
     for (const std::optional<ModelForm> again : {std::optional(form), std::optional<ModelForm>()}) {
       quantize_model({path("small"), path("again"), again, {}, {}, 1});
-      EXPECT_EQ(read_bytes(path("again")), read_bytes(path("small")));
+      EXPECT_EQ(read_file(path("again")), read_file(path("small")));
     }
   }
 }
@@ -309,29 +301,21 @@ TEST_F(QuantizeTest, PruningDropsTheSmallest) {
 
 TEST_F(QuantizeTest, WhatCannotBeIsRefused) {
   const auto refusal = [](const QuantizeOptions& options) -> std::string {
-    try {
-      quantize_model(options);
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "";
+    return input_error([&] { quantize_model(options); });
   };
-  const std::string before = read_bytes(path("model"));
-  EXPECT_NE(refusal({path("model"), path("model"), ModelForm::kInt8, {}, {}, 1}).find("another name"),
-            std::string::npos);
-  EXPECT_NE(refusal({path("model"), folder_.string(), ModelForm::kInt8, {}, {}, 1}).find("folder"),
-            std::string::npos);
-  EXPECT_EQ(read_bytes(path("model")), before);
+  const std::string before = read_file(path("model"));
+  EXPECT_TRUE(contains(refusal({path("model"), path("model"), ModelForm::kInt8, {}, {}, 1}), "another name"));
+  EXPECT_TRUE(contains(refusal({path("model"), folder_.root(), ModelForm::kInt8, {}, {}, 1}), "folder"));
+  EXPECT_EQ(read_file(path("model")), before);
   train({"layer.-1.wide=false"});
-  EXPECT_NE(refusal({path("model"), path("small"), {}, Pruning{0.1, 0}, {}, 1}).find("wide path"),
-            std::string::npos);
+  EXPECT_TRUE(contains(refusal({path("model"), path("small"), {}, Pruning{0.1, 0}, {}, 1}), "wide path"));
   EXPECT_FALSE(fs::exists(path("small")));
 }
 
 TEST_F(QuantizeTest, DamageIsRefused) {
   for (const ModelForm form : {ModelForm::kBf16, ModelForm::kInt8}) {
     make(form);
-    const std::string bytes = read_bytes(path("small"));
+    const std::string bytes = read_file(path("small"));
     std::size_t refused = 0;
     for (std::size_t at = bytes.size() - 2000; at < bytes.size() - 12; at += 9) {  // sparse rows
       std::string other = bytes;

@@ -26,7 +26,7 @@ class RunSampleWeights : public ::testing::Test {
     }
     folder_.write("w.csv", table);
     folder_.write("w.tsv", text);
-    folder_.write("w.gz", testing::gzip(weights));
+    folder_.write("w.gz", gzip(weights));
   }
   Config config(const std::string& data, std::vector<std::string> more) const {
     more.insert(more.end(), {"data.train=" + folder_.path(data), "text.min_count=1"});
@@ -34,7 +34,7 @@ class RunSampleWeights : public ::testing::Test {
   }
   std::string file() const { return "data.sample_weights=" + folder_.path("w.gz"); }
 
-  const testing::TemporaryFolder folder_;
+  const TemporaryFolder folder_;
 };
 
 TEST_F(RunSampleWeights, AreThoseOfAColumn) {
@@ -43,7 +43,7 @@ TEST_F(RunSampleWeights, AreThoseOfAColumn) {
     const Dataset of_column =
         read_run_data(config("w.csv", {first, "data.text=text", "data.labels=tag", "data.weight=w"}), 2)
             .train;
-    EXPECT_EQ(testing::show(of_file), testing::show(of_column));
+    EXPECT_EQ(show(of_file), show(of_column));
     EXPECT_TRUE(std::ranges::equal(of_file.weights(), of_column.weights()));
     EXPECT_EQ(of_file.size(), std::string_view(first).ends_with("13") ? 9U : 18U);
     EXPECT_EQ(of_file.weights().size(), of_file.size());
@@ -57,18 +57,15 @@ TEST_F(RunSampleWeights, AreNotThoseOfTheContinuedModel) {
 }
 
 TEST_F(RunSampleWeights, AreRefusedWhereTheyDoNotFit) {
-  EXPECT_NE(
-      testing::input_error([&] { read_run_data(config("w.tsv", {file()}), 1, true); }).find("--skip-bad"),
-      std::string::npos);
-  EXPECT_NE(testing::input_error([&] {
-              config("w.tsv", {file(), "data.kind=interactions"});
-            }).find("'data.sample_weights'"),
-            std::string::npos);
+  EXPECT_TRUE(
+      contains(input_error([&] { read_run_data(config("w.tsv", {file()}), 1, true); }), "--skip-bad"));
+  EXPECT_TRUE(contains(input_error([&] {
+                         config("w.tsv", {file(), "data.kind=interactions"});
+                       }),
+                       "'data.sample_weights'"));
   folder_.write("w.gz", "1\n2\n");
-  EXPECT_NE(testing::input_error([&] {
-              read_run_data(config("w.tsv", {file()}), 1);
-            }).find("w.gz:2: the weights end here"),
-            std::string::npos);
+  EXPECT_TRUE(contains(input_error([&] { read_run_data(config("w.tsv", {file()}), 1); }),
+                       "w.gz:2: the weights end here"));
 }
 
 }  // namespace

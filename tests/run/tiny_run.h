@@ -1,13 +1,8 @@
-// Fixture of the tests of model files and checkpoints: a tiny configuration and data set, and a folder of
-// files that are removed at the end. Not thread-safe.
+// A tiny configuration and data set, for the tests of model files and checkpoints.
 #pragma once
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <iterator>
 #include <string>
 
 #include "datasets/reader.h"
@@ -58,22 +53,5 @@ inline Dataset tiny_data(double value = 0.25) {
   }
   return parse_dataset(text, "tiny");
 }
-
-class FolderTest : public testing::Test {
- protected:
-  FolderTest() { std::filesystem::create_directories(folder_); }
-  ~FolderTest() override {
-    std::filesystem::permissions(folder_, std::filesystem::perms::owner_all);
-    std::filesystem::remove_all(folder_);
-  }
-  std::string path(const char* name) const { return (folder_ / name).string(); }
-  // Number of entries in the folder.
-  std::ptrdiff_t entries() const {
-    return std::distance(std::filesystem::directory_iterator(folder_), std::filesystem::directory_iterator());
-  }
-
-  const std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / fmt::format("slide-run-test-{}", getpid());
-};
 
 }  // namespace slide::test

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 
@@ -15,8 +14,6 @@
 
 namespace slide {
 namespace {
-
-using test::read_bytes;
 
 namespace fs = std::filesystem;
 
@@ -42,17 +39,15 @@ kind = "dense"
 wide = false
 )";
 
-class TrainingRunTest : public ::testing::Test {
+class TrainingRunTest : public FolderTest {
  protected:
-  TrainingRunTest() : folder_(fs::temp_directory_path() / fmt::format("slide-run-{}", getpid())) {
-    fs::create_directories(folder_);
+  TrainingRunTest() {
     std::string samples = "48 6 4\n";
     for (int i = 0; i < 48; ++i) samples += fmt::format("{} {}:1 {}:0.5\n", i % 4, i % 4, 4 + i % 2);
     std::ofstream(folder_ / "data.txt") << samples;
     config_ = parse_config(kConfig, "here");
     config_.data.train = config_.data.test = (folder_ / "data.txt").string();
   }
-  ~TrainingRunTest() override { fs::remove_all(folder_); }
 
   // Records the events; stops after step `last`.
   RunObserver noting(std::uint64_t last) {
@@ -77,7 +72,6 @@ class TrainingRunTest : public ::testing::Test {
   }
   void note(const char* text) { notes_.emplace_back(text); }
 
-  fs::path folder_;
   Config config_;
   std::vector<std::string> notes_;
 };
@@ -103,14 +97,14 @@ TEST_F(TrainingRunTest, SaysThatDeterministicHasNoEffect) {
   config_.train.deterministic = true;
   const TrainingRun run(config_, folder_ / "out");
   ASSERT_EQ(run.notes().size(), 1u);
-  EXPECT_NE(run.notes()[0].find("train.deterministic has no effect"), std::string::npos) << run.notes()[0];
+  EXPECT_TRUE(contains(run.notes()[0], "train.deterministic has no effect"));
 }
 
 TEST_F(TrainingRunTest, WithoutAnObserverItIsTheSameRun) {
   TrainingRun watched(config_, folder_ / "out"), alone(config_, folder_ / "alone");
   watched.train(noting(0));
   alone.train({});
-  EXPECT_EQ(read_bytes(watched.folder().model()), read_bytes(alone.folder().model()));
+  EXPECT_EQ(read_file(watched.folder().model()), read_file(alone.folder().model()));
 }
 
 TEST_F(TrainingRunTest, AStoppedRunResumesToTheSameModel) {
@@ -136,7 +130,7 @@ TEST_F(TrainingRunTest, AStoppedRunResumesToTheSameModel) {
     EXPECT_EQ(notes_[4], "epoch 2");
     EXPECT_EQ(run.config().train.threads, 1U) << "the number of threads is this process's own";
   }
-  EXPECT_EQ(read_bytes(folder_ / "out/model.slide"), read_bytes(folder_ / "whole/model.slide"));
+  EXPECT_EQ(read_file(folder_ / "out/model.slide"), read_file(folder_ / "whole/model.slide"));
   EXPECT_TRUE(TrainingRun::resume(folder_ / "out", {}).finished());
   EXPECT_THROW(TrainingRun::resume(folder_ / "nowhere", {}), InputError);
 }
@@ -173,15 +167,14 @@ TEST_F(TrainingRunTest, ASearchWritesWhatItFound) {
     ++trials;
     if (!trial.is_best) return;
     const Config start = parse_config(to_toml(config_), "", {"train.patience=0"});
-    EXPECT_EQ(read_bytes(file),
-              to_toml(parse_config(to_toml(start), "", trial.taken ? trial.changes : none)));
+    EXPECT_EQ(read_file(file), to_toml(parse_config(to_toml(start), "", trial.taken ? trial.changes : none)));
   };
   const TuneResult result = tune_to_file(config_, options, file, {note, nullptr, observe});
   EXPECT_EQ(trials, 2U);
   ASSERT_FALSE(notes.empty());
-  EXPECT_NE(notes[0].find("train.patience = 3"), std::string::npos);
-  EXPECT_EQ(read_bytes(file), to_toml(result.config));
-  EXPECT_THROW(tune_to_file(config_, options, folder_, {}), InputError);
+  EXPECT_TRUE(contains(notes[0], "train.patience = 3"));
+  EXPECT_EQ(read_file(file), to_toml(result.config));
+  EXPECT_THROW(tune_to_file(config_, options, folder_.root(), {}), InputError);
 }
 
 }  // namespace

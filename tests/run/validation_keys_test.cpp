@@ -58,7 +58,7 @@ class ValidationKeys : public ::testing::Test {
     return more;
   }
 
-  const testing::TemporaryFolder folder_;
+  const TemporaryFolder folder_;
 };
 
 TEST_F(ValidationKeys, AreTheSameOfAColumnAsOfAFile) {
@@ -79,8 +79,8 @@ TEST_F(ValidationKeys, AreTheSameOfAColumnAsOfAFile) {
       Dataset left_a, left_b;
       const Dataset of_files = taken(with_data("k.tsv", a), &left_a),
                     of_columns = taken(with_data("k.csv", b), &left_b);
-      EXPECT_EQ(testing::show(of_files), testing::show(of_columns)) << i << first;
-      EXPECT_EQ(testing::show(left_a), testing::show(left_b)) << i << first;
+      EXPECT_EQ(show(of_files), show(of_columns)) << i << first;
+      EXPECT_EQ(show(left_a), show(left_b)) << i << first;
       EXPECT_EQ(of_files.size() + left_a.size(), std::string_view(first).ends_with("31") ? 24U : 32U);
       parts.insert(digest_of(of_files).checksum);
     }
@@ -91,10 +91,10 @@ TEST_F(ValidationKeys, AreTheSameOfAColumnAsOfAFile) {
 TEST_F(ValidationKeys, AreThereWhereRowsComeFromACache) {
   const std::vector<std::string> how = of_columns({"data.group=g", "data.cache=true"});
   const Dataset first = taken(with_data("k.csv", how)), again = taken(with_data("k.csv", how));
-  EXPECT_EQ(testing::show(first), testing::show(again));
+  EXPECT_EQ(show(first), show(again));
   const Dataset from_file = taken(with_data("k.tsv", {of_file("data.group", "g.txt"), "data.cache=true"}));
-  EXPECT_EQ(testing::show(first), testing::show(from_file));
-  EXPECT_NE(testing::show(first), testing::show(taken(with_data("k.csv", of_columns({"data.cache=true"})))));
+  EXPECT_EQ(show(first), show(from_file));
+  EXPECT_NE(show(first), show(taken(with_data("k.csv", of_columns({"data.cache=true"})))));
 }
 
 TEST_F(ValidationKeys, CountInWhatTheDataAreKnownBy) {
@@ -132,19 +132,18 @@ TEST_F(ValidationKeys, AreForTrainingAlone) {
 TEST_F(ValidationKeys, AreRefusedWhereTheyMakeNoSense) {
   const auto refused = [&](const std::vector<std::string>& how, const std::string& what,
                            bool skip_bad = false) {
-    const std::string message =
-        testing::input_error([&] { read_run_data(with_data("k.tsv", how), 1, skip_bad); });
-    EXPECT_NE(message.find(what), std::string::npos) << message;
+    const std::string message = input_error([&] { read_run_data(with_data("k.tsv", how), 1, skip_bad); });
+    EXPECT_TRUE(contains(message, what));
   };
   for (const char* key : {"data.group", "data.time"}) {
     const std::string file = of_file(key, "g.txt");
     refused({file}, "--skip-bad", true);
     refused({file, "data.kind=interactions"},
             key == std::string("data.group") ? "'data.group' = " : "which data.time names");
-    const std::string message = testing::input_error([&] {
+    const std::string message = input_error([&] {
       resolve_defaults({file, of_file("data.validation", "k.tsv")});
     });
-    EXPECT_NE(message.find("'data.validation' is a file; leave one out"), std::string::npos) << message;
+    EXPECT_TRUE(contains(message, "'data.validation' is a file; leave one out"));
   }
   folder_.write("g.txt", "a\nb\n");
   refused({of_file("data.group", "g.txt")}, "g.txt:2: the groups end here, but");

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +16,8 @@
 #include "engine/inference/inference.h"
 #include "engine/run/first_vectors.h"
 #include "engine/run/training_run.h"
+#include "tests/expect.h"
+#include "tests/files.h"
 
 namespace slide {
 namespace {
@@ -31,11 +32,8 @@ std::vector<float> vectors_of(const Model& model, const Dataset& samples, int th
   return vectors;
 }
 
-class VectorsTest : public ::testing::Test {
+class VectorsTest : public FolderTest {
  protected:
-  void SetUp() override { fs::create_directories(folder_); }
-  void TearDown() override { fs::remove_all(folder_); }
-
   // Trained without linear term and neighbours, so that vectors determine the scores.
   Model vectors_model(const std::string& hidden) const {
     std::string samples = "60 6 4\n";
@@ -58,8 +56,6 @@ class VectorsTest : public ::testing::Test {
     options.feature_limit = static_cast<std::uint32_t>(model.network.features());
     return read_dataset((folder_ / "data.txt").string(), options);
   }
-
-  fs::path folder_ = fs::temp_directory_path() / fmt::format("slide-vectors-{}", getpid());
 };
 
 TEST_F(VectorsTest, ProductsWithLabelsAreTheScores) {
@@ -143,12 +139,8 @@ TEST_F(VectorsTest, ActivationsBeyondFloatsAreRefused) {
   Parameters& weights = model.network.input()->weights();
   const std::vector<float> large(weights.columns, 3e38F);
   for (std::size_t row = 0; row < weights.rows; ++row) weights.store_row(row, large.data());
-  try {
-    vectors_of(model, samples_of(model), 2);
-    FAIL() << "vectors that are not finite";
-  } catch (const InputError& e) {
-    EXPECT_NE(std::string(e.what()).find("the model's weights are too large"), std::string::npos) << e.what();
-  }
+  EXPECT_TRUE(contains(input_error([&] { vectors_of(model, samples_of(model), 2); }),
+                       "the model's weights are too large"));
 }
 
 TEST_F(VectorsTest, AFirstLayerStartsFromThem) {
@@ -221,21 +213,14 @@ TEST_F(VectorsTest, WhatIsNoVectorIsNamed) {
   const std::string path = (folder_ / "bad.vec").string();
   const auto message = [&](const std::string& text) {
     std::ofstream(path, std::ios::trunc) << text;
-    try {
-      start_from_vectors(path, nullptr, network);
-    } catch (const InputError& error) {
-      return std::string(error.what());
-    }
-    return std::string("accepted");
+    return input_error([&] { start_from_vectors(path, nullptr, network); });
   };
   EXPECT_EQ(message("0 1 2 3 4 5 6 7 8\n1 1 2 3 4 5 x 7 8\n"),
             path + ":2: number 6, 'x', is no finite number");
   EXPECT_EQ(message("0 1 2 3 4 5 6 inf 8\n"), path + ":1: number 7, 'inf', is no finite number");
-  EXPECT_NE(message("0 1 2 3\n").find(":1: a vector of 3 numbers, but the first layer has 8 neurons"),
-            std::string::npos);
-  EXPECT_NE(message("6 1 2 3 4 5 6 7 8\n").find("no line begins with a number of a feature"),
-            std::string::npos);
-  EXPECT_NE(message("").find("no line begins"), std::string::npos);
+  EXPECT_TRUE(contains(message("0 1 2 3\n"), ":1: a vector of 3 numbers, but the first layer has 8 neurons"));
+  EXPECT_TRUE(contains(message("6 1 2 3 4 5 6 7 8\n"), "no line begins with a number of a feature"));
+  EXPECT_TRUE(contains(message(""), "no line begins"));
   const Model flat = vectors_model("");
   Network none = other_network(flat, Precision::kFp32);
   EXPECT_THROW(start_from_vectors(path, nullptr, none), InputError);
@@ -260,8 +245,7 @@ TEST_F(VectorsTest, AMatrixTellsItsRows) {
   EXPECT_FALSE(fs::exists(path)) << "a file is whole when it has its name";
   writer.add("b", second);
   writer.finish();
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const std::string bytes = read_file(path);
   const NpyArray matrix(bytes, NpyName{path, "v", ""});
   EXPECT_EQ(matrix.header().shape, (std::vector<std::uint64_t>{2, 3}));
   std::vector<float> values;

@@ -43,7 +43,7 @@ TEST_F(AutoInferenceTest, TestAndInspectSayByWhat) {
   EXPECT_EQ(inspected("100000")["inference"], "lsh");
   EXPECT_EQ(inspected("99999")["inference"], "full");
   EXPECT_EQ(inspected("99999")["inference_asked"], "auto");
-  EXPECT_NE(run({"inspect", "100000"}).out.find("eval.inference     auto: lsh"), std::string::npos);
+  EXPECT_TRUE(contains(run({"inspect", "100000"}).out, "eval.inference     auto: lsh"));
 }
 
 TEST_F(AutoInferenceTest, CommandsAnswerAsWhatItStandsFor) {
@@ -61,7 +61,7 @@ TEST_F(AutoInferenceTest, TheServerAnswersTheSameAndSaysByWhat) {
     const Json health = client.ask("GET", "/health").json();
     EXPECT_EQ(health["inference"], by);
     EXPECT_EQ(health["inference_asked"], "auto");
-    EXPECT_NE(client.ask("GET", "/metrics").body.find("inference=\"" + by + "\""), std::string::npos);
+    EXPECT_TRUE(contains(client.ask("GET", "/metrics").body, "inference=\"" + by + "\""));
     std::istringstream file(read_file(slide_->path("d" + labels + "/test.txt"))), lines(answers(labels, {}));
     std::string sample, line;
     std::getline(file, sample);

@@ -125,9 +125,7 @@ TEST_F(RareTest, GoesWithTablesAndThresholds) {
 
 TEST_F(RareTest, IsFrom0To1) {
   for (const char* value : {"1.1", "-0.1", "nan"}) {
-    const Outcome refused = slide_->run({"test", "ids", "data/test.txt", "--rare", value});
-    EXPECT_EQ(refused.code, 2) << value;
-    EXPECT_NE(refused.err.find("--rare: Value "), std::string::npos) << refused.err;
+    expect_refused(slide_->run({"test", "ids", "data/test.txt", "--rare", value}), "--rare: Value ");
   }
   EXPECT_EQ(
       slide_->run({"train", "c.toml", "--set", "data.train=data/train.txt", "--set", "eval.rare=2"}).code, 2);

@@ -40,8 +40,7 @@ TEST_F(PredictReachingTest, AThresholdAloneGivesAllLabelsAboveIt) {
               {"explain", 1}};
   const Answer refused = client.predict(two);
   EXPECT_EQ(refused.code, 400u);
-  EXPECT_NE(refused.body.find("threshold with explain: 120 labels reach it"), std::string::npos)
-      << refused.body;
+  EXPECT_TRUE(contains(refused.body, "threshold with explain: 120 labels reach it"));
 }
 
 // As `slide predict` does.

@@ -30,7 +30,7 @@ class ReloadTest : public ServeTest {
     server.signal(SIGHUP);
     EXPECT_TRUE(wait_until([&] { return server.errors().find('\n', before) != std::string::npos; }));
     const std::string said = server.errors().substr(before);
-    EXPECT_NE(said.find(part), std::string::npos) << said;
+    EXPECT_TRUE(contains(said, part));
     return said.find(part) != std::string::npos;
   }
 

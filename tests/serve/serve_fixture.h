@@ -11,8 +11,6 @@
 
 namespace slide::test {
 
-using Strings = std::vector<std::string>;
-
 inline const std::string kConfig = small_config({.train = "epochs = 3\nbatch_size = 32\nblock_size = 16\n",
                                                  .wide = true,
                                                  .rehash = "rehash_steps = 100\n"});
@@ -53,9 +51,7 @@ class ServeTest : public testing::Test {
     slide_ = nullptr;
   }
   static Outcome run(const Strings& arguments, const std::string& input = "") {
-    Outcome outcome = slide_->run(arguments, input);
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
-    return outcome;
+    return expect_done(slide_->run(arguments, input));
   }
   static std::string folder() { return slide_->folder().string(); }
   static ServerProcess serve(const std::string& model, Strings more = {}) {

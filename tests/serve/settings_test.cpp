@@ -54,10 +54,7 @@ TEST_F(ServeSettingsTest, FilesGiveOptionsAndVariablesGoBeforeThem) {
 TEST_F(ServeSettingsTest, FaultsOfSettingsAreOneLine) {
   const auto refused = [](const std::string& text, const std::string& message) {
     write_file(slide_->path("bad.toml"), text);
-    const Outcome done = slide_->run({"serve", "ids", "--port", "0", "--config", "bad.toml"});
-    EXPECT_EQ(done.code, 2) << done.err;
-    EXPECT_NE(done.err.find(message), std::string::npos) << done.err;
-    EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
+    expect_refused(slide_->run({"serve", "ids", "--port", "0", "--config", "bad.toml"}), message);
   };
   refused("# a server\nkk = 3\n", "bad.toml:2: unknown key 'kk'; did you mean 'k'?");
   refused("[serve]\nk = 3\n", "bad.toml:1: 'serve' must be a text, a number");
@@ -85,7 +82,7 @@ TEST_F(ServeSettingsTest, LogsAreLinesOfJson) {
   ASSERT_TRUE(wait_until([&] { return server.errors().find('\n') != std::string::npos; }));
   const Json line = Json::parse(server.errors());
   EXPECT_EQ(line["event"], "reload") << line;
-  EXPECT_NE(line["message"].get<std::string>().find("reloaded ids/model.slide"), std::string::npos) << line;
+  EXPECT_TRUE(contains(line["message"].get<std::string>(), "reloaded ids/model.slide")) << line;
   EXPECT_TRUE(line["time"].get<std::string>().ends_with("Z"));
 }
 
@@ -97,7 +94,7 @@ TEST_F(ServeSettingsTest, FailedStartsAreLinesOfJson) {
     const Json line = Json::parse(done.err, nullptr, false);
     ASSERT_TRUE(line.is_object()) << done.err;
     EXPECT_EQ(line["event"], "error");
-    EXPECT_NE(line["message"].get<std::string>().find(message), std::string::npos) << line;
+    EXPECT_TRUE(contains(line["message"].get<std::string>(), message)) << line;
   };
   refused({"serve", "nofile", "--log-format", "json"}, "nofile: there is no such model");
   refused({"serve", "ids", "--log-format=json", "--port", "x"}, "--port: 'x' is no whole number");
@@ -111,9 +108,7 @@ TEST_F(ServeSettingsTest, FailedStartsAreLinesOfJson) {
 
 TEST_F(ServeSettingsTest, FaultsNameWhereTheValueStands) {
   const auto refusal = [](const Strings& more) {
-    Strings arguments = {"serve", "ids"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const Outcome done = slide_->run(arguments);
+    const Outcome done = slide_->run(Strings{"serve", "ids"} + more);
     EXPECT_EQ(done.code, 2) << done.err;
     return done.err;
   };
@@ -139,7 +134,7 @@ TEST_F(ServeSettingsTest, MisspeltVariablesAreWarnedOf) {
                           "SLIDE_PORT?\nslide: nofile: "),
             0U)
       << done.err;
-  EXPECT_EQ(slide_->run({"test", "nofile", "x"}).err.find("SLIDE_PRT"), std::string::npos);
+  EXPECT_FALSE(contains(slide_->run({"test", "nofile", "x"}).err, "SLIDE_PRT"));
 }
 
 TEST_F(ServeSettingsTest, MetricsTellWhatAnswersAreLike) {

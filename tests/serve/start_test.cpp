@@ -36,16 +36,16 @@ TEST_F(StartTest, ThreadsThatCannotStartEndItInOneLine) {
   if (kSanitized) GTEST_SKIP() << "sanitizers reserve address space";
   const Outcome outcome = refused(RLIMIT_AS, 150000000, {"--threads", "64"});
   EXPECT_EQ(outcome.code, 1) << outcome.err;
-  EXPECT_NE(outcome.err.find(" of 64 threads ("), std::string::npos) << outcome.err;
-  EXPECT_NE(outcome.err.find("lower --threads"), std::string::npos) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, " of 64 threads ("));
+  EXPECT_TRUE(contains(outcome.err, "lower --threads"));
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
 }
 
 // Idle clients take no file that a refusal, a reload or the log needs.
 TEST_F(StartTest, ALowLimitOfOpenFilesIsToldAndHarmsNothing) {
   ServerProcess server(folder(), {"ids/model.slide", "--access-log", "few.jsonl"}, 60);
-  EXPECT_NE(server.errors().find("the limit of open files is 60"), std::string::npos) << server.errors();
-  EXPECT_NE(server.errors().find("in place of 1000"), std::string::npos) << server.errors();
+  EXPECT_TRUE(contains(server.errors(), "the limit of open files is 60"));
+  EXPECT_TRUE(contains(server.errors(), "in place of 1000"));
   std::deque<Client> idle;
   unsigned told = 0;
   for (int c = 0; c < 80 && told < 5; ++c) {

@@ -22,10 +22,8 @@ class ServeUsersTest : public ServeTest {
   }
   // What `slide predict --json` prints of `log`.
   static Json predicted(const std::string& log, const Strings& more = {}) {
-    Strings arguments = {"predict", "items", "-", "--json", "--k", "4", "--threads", "1"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const Outcome done = slide_->run(arguments, log);
-    EXPECT_EQ(done.code, 0) << done.err;
+    const Outcome done = expect_done(
+        slide_->run(Strings{"predict", "items", "-", "--json", "--k", "4", "--threads", "1"} + more, log));
     return Json::parse(done.out.substr(0, done.out.find('\n')));
   }
   static void expect_same(const Json& answer, const Json& wanted) {
@@ -79,11 +77,10 @@ TEST_F(ServeUsersTest, WithoutALogItIsSaid) {
   ServerProcess server = serve("items");
   const Answer alone = server.client().predict({{"user", "ann"}});
   EXPECT_EQ(alone.code, 400u);
-  EXPECT_NE(alone.body.find("the server has no log of what users have"), std::string::npos) << alone.body;
+  EXPECT_TRUE(contains(alone.body, "the server has no log of what users have"));
   EXPECT_EQ(server.client().predict({{"user", "ann"}, {"text", "tea"}}).code, 200u);
   EXPECT_EQ(server.stop(), 0);
-  EXPECT_NE(server.errors().find("is not there, so users are not looked up"), std::string::npos)
-      << server.errors();
+  EXPECT_TRUE(contains(server.errors(), "is not there, so users are not looked up"));
 }
 
 TEST_F(ServeUsersTest, AreRefusedWhereTheyMeanNothing) {
@@ -93,9 +90,8 @@ TEST_F(ServeUsersTest, AreRefusedWhereTheyMeanNothing) {
     EXPECT_EQ(answer.code, 400u) << answer.body;
     return answer.body;
   };
-  EXPECT_NE(refusal({{"user", "ann"}}).find("not trained on interactions"), std::string::npos);
-  EXPECT_NE(refusal({{"user", "ann"}, {"inputs", Json::array()}}).find("name users within"),
-            std::string::npos);
+  EXPECT_TRUE(contains(refusal({{"user", "ann"}}), "not trained on interactions"));
+  EXPECT_TRUE(contains(refusal({{"user", "ann"}, {"inputs", Json::array()}}), "name users within"));
   EXPECT_EQ(server.stop(), 0) << server.errors();
 }
 
@@ -137,10 +133,9 @@ TEST_F(ServeUsersTest, SimilarFeaturesAreThoseOfSimilar) {
   for (const auto& [body, why] : {std::pair(R"({"item": "music"})", "--similar"),
                                   {R"({"item": "choir", "of": "words"})", "labels"},
                                   {R"({"item": "music", "of": "features"})", "there is no feature 'music'"}})
-    EXPECT_NE(client.ask("POST", "/similar", body).body.find(why), std::string::npos) << body;
+    EXPECT_TRUE(contains(client.ask("POST", "/similar", body).body, why)) << body;
   ServerProcess labels = serve("text", {"--similar"});
-  EXPECT_NE(labels.client().ask("POST", "/similar", words).body.find("--similar-features"),
-            std::string::npos);
+  EXPECT_TRUE(contains(labels.client().ask("POST", "/similar", words).body, "--similar-features"));
 }
 
 // POST /similar answers what `slide similar` prints.
@@ -162,7 +157,7 @@ TEST_F(ServeUsersTest, SimilarItemsAreThoseOfSimilar) {
   EXPECT_EQ(server.metric("slide_requests_total{endpoint=\"/similar\",code=\"200\"}"), 2);
   ServerProcess plain = serve("items");
   Client other = plain.client();
-  EXPECT_NE(other.ask("POST", "/similar", R"({"item": "tea"})").body.find("--similar"), std::string::npos);
+  EXPECT_TRUE(contains(other.ask("POST", "/similar", R"({"item": "tea"})").body, "--similar"));
 }
 
 }  // namespace

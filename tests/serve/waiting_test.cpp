@@ -61,7 +61,7 @@ TEST_F(WaitingTest, AnAnswerThatNeverFitsIsRefused) {
   client.send(large());
   const Answer answer = client.receive();
   EXPECT_EQ(answer.code, 400u);
-  EXPECT_NE(answer.body.find("--max-waiting"), std::string::npos) << answer.body.substr(0, 200);
+  EXPECT_TRUE(contains(answer.body, "--max-waiting")) << answer.body.substr(0, 200);
   EXPECT_EQ(waiting(server), 0);
 }
 

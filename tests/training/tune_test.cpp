@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/base/error.h"
 #include "engine/training/proposals.h"
 #include "engine/training/search_space.h"
+#include "tests/expect.h"
 #include "tests/training/tune_fixture.h"
 
 namespace slide::test {
@@ -224,15 +224,9 @@ TEST(Tune, WhatIsTooSlowIsStoppedAndMadeShorterFirst) {
 TEST(Tune, NoneWithinTheTimeIsToldInOneLine) {
   TuneOptions options{600.0, 3, {}};
   options.train_seconds = 1e-9;
-  try {
-    tune(small_config(), small_data(), options, {});
-    ADD_FAILURE();
-  } catch (const InputError& error) {
-    const std::string message = error.what();
-    EXPECT_TRUE(message.starts_with("none of 3 trials would train on all the data within 1e-09 s"))
-        << message;
-    EXPECT_EQ(message.find('\n'), std::string::npos);
-  }
+  const std::string message = input_error([&] { tune(small_config(), small_data(), options, {}); });
+  EXPECT_TRUE(message.starts_with("none of 3 trials would train on all the data within 1e-09 s")) << message;
+  EXPECT_EQ(message.find('\n'), std::string::npos);
 }
 
 TEST(Proposals, ComeByTheShapeOfTheData) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/training/search_space.h"
+#include "tests/expect.h"
 #include "tests/training/tune_fixture.h"
 
 namespace slide::test {
@@ -118,7 +119,7 @@ TEST(TuneVotes, FixedVotesStayAsTheyAre) {
   for (const Trial& trial :
        trials_from(small_config(), {600.0, 12, {"neighbours.share=0", "neighbours.power=4"}})) {
     EXPECT_NE(trial.stage, TrialStage::kVotes);
-    for (const std::string& change : trial.changes) EXPECT_EQ(change.find("neighbours."), std::string::npos);
+    for (const std::string& change : trial.changes) EXPECT_FALSE(contains(change, "neighbours."));
   }
 }
 
