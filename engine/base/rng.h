@@ -26,7 +26,7 @@ enum class Purpose : std::uint64_t {
   kDeltas = 12,
   kStart = 13,
   kResampling = 14,
-  kHiding = 15,
+  kMasking = 15,
   kPermutation = 16,
 };
 

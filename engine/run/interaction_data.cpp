@@ -9,7 +9,7 @@
 #include "datasets/formats/detect.h"
 #include "datasets/formats/held_out.h"
 #include "datasets/formats/interactions.h"
-#include "datasets/formats/item_draw.h"
+#include "datasets/formats/item_masking.h"
 #include "datasets/formats/log_columns.h"
 #include "datasets/formats/log_layout.h"
 #include "datasets/reader.h"
@@ -189,8 +189,8 @@ void read_asked_users(const ReadAsked& read, const std::string& known, const Rea
   asked.rows = rows.take(given.feature_count(), given.label_count());
 }
 
-Dataset half_hidden(const Dataset& users, const Config& config) {
-  return drawn_samples({config.data.mask, config.data.normalize, config.train.seed, 0}, users, 1);
+Dataset masked_once(const Dataset& users, const Config& config) {
+  return masked_samples({config.data.mask, config.data.normalize, config.train.seed, 0}, users, 1);
 }
 
 void read_held_out(const ReadAsked& read, const std::string& known, const ReadOptions& options,

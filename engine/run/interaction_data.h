@@ -44,9 +44,9 @@ using ReadAsked = std::function<Dataset(const ReadOptions& options)>;
 void read_asked_users(const ReadAsked& read, const std::string& known, const ReadOptions& options,
                       AskedUsers& asked);
 
-// Samples of users known only by their items: labels are target items masked as in training, features the
-// other items. Users with fewer than two items are dropped.
-Dataset half_hidden(const Dataset& users, const Config& config);
+// One sample of each user that users_to_mask() names: labels are the items that are masked, with the
+// probability of training; features are the other items.
+Dataset masked_once(const Dataset& users, const Config& config);
 
 // Users to measure predictions for. Not copyable.
 struct HeldOutUsers {

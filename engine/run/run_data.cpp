@@ -328,7 +328,7 @@ std::optional<Dataset> take_validation(const Config& config, RunData& data) {
   Split split = split_dataset(data.train, config.data.validation.share, data.train.samples(),
                               config.train.seed, 0, shown_path(config.data.train));
   data.train = std::move(split.train);
-  if (config.data.kind == DataKind::kInteractions) return half_hidden(split.validation, config);
+  if (config.data.kind == DataKind::kInteractions) return masked_once(split.validation, config);
   return std::move(split.validation);
 }
 

@@ -1,20 +1,20 @@
-// Interactions as training samples: each epoch masks some items of a user anew; the others are the features,
-// the masked ones the labels (datasets/formats/item_draw.h).
+// Training samples from interactions: each epoch masks other items of a user. Masked items are the labels of
+// the sample, the others its features (datasets/formats/item_masking.h).
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "datasets/formats/item_draw.h"
+#include "datasets/formats/item_masking.h"
 #include "engine/loop/sample_source.h"
 
 namespace slide {
 
 class ItemSource final : public SampleSource {
  public:
-  // Users with fewer than two items are no samples. `draw` without its epoch. Throws InputError, which names
-  // the data set by `origin`, where all are such.
-  ItemSource(Dataset users, const ItemDraw& draw, const std::string& origin);
+  // The samples are users_to_mask(). masking.epoch is not used: fill() has the epoch. Throws InputError,
+  // which names the data set by `origin`, where no user has an item.
+  ItemSource(Dataset users, const ItemMasking& masking, const std::string& origin);
 
   void fill(const Network& network, std::span<const std::uint32_t> some, std::uint64_t epoch,
             Block& block) override;
@@ -23,8 +23,8 @@ class ItemSource final : public SampleSource {
 
  private:
   Dataset users_;
-  ItemDraw draw_;
-  std::vector<DrawnRoom> rooms_;  // by block
+  ItemMasking masking_;
+  std::vector<MaskingBuffer> buffers_;  // by block
 };
 
 }  // namespace slide

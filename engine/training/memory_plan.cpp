@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "datasets/formats/item_draw.h"
+#include "datasets/formats/item_masking.h"
 #include "engine/crosses/crossed_entries.h"
 #include "engine/inference/auto_inference.h"
 #include "engine/inference/chunks.h"
@@ -193,7 +193,7 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
   plan.step = NetworkTraining::bytes_of(config, shape, bounds, step);
   if (bounds.masks) {
     const std::size_t blocks = (step.samples + config.train.block_size - 1) / config.train.block_size;
-    plan.step += double(blocks * DrawnRoom::bytes_of(bounds.feature_entries));
+    plan.step += double(blocks * MaskingBuffer::bytes_of(bounds.feature_entries));
   }
   if (config.data.label_weights.wanted()) plan.step += double(parts.neuron_ends.back()) * sizeof(float);
   return plan;

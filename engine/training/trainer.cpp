@@ -39,7 +39,7 @@ std::unique_ptr<SampleSource> source_of(const TrainingJob& job, std::uint64_t st
   const std::string origin = shown_path(data.train);
   if (data.kind != DataKind::kInteractions) return std::make_unique<RowSource>(job.rows.crossed, origin);
   return std::make_unique<ItemSource>(
-      job.rows.raw, ItemDraw{data.mask, data.normalize, job.config.train.seed + steps_before}, origin);
+      job.rows.raw, ItemMasking{data.mask, data.normalize, job.config.train.seed + steps_before}, origin);
 }
 
 // Label weights by the configured file, which come with the data, or by label frequency; empty: all 1.

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <memory>
 
-#include "datasets/formats/item_draw.h"
+#include "datasets/formats/item_masking.h"
 #include "engine/base/parallel.h"
 #include "engine/crosses/feature_transform.h"
 #include "engine/network/feature_shards.h"
@@ -100,7 +100,7 @@ OutputSamples output_samples(const Config& config, const FeatureScale& scale, co
                              std::size_t labels, int threads) {
   if (config.data.kind != DataKind::kInteractions) return {train, std::nullopt};
   OutputSamples from{
-      drawn_samples({config.data.mask, config.data.normalize, config.train.seed, 0}, train, kStartDraws),
+      masked_samples({config.data.mask, config.data.normalize, config.train.seed, 0}, train, kStartDraws),
       std::nullopt};
   if (regresses_items(config) && !scale.active()) {
     const Dataset users = train.with_counts(train.feature_count(), static_cast<std::uint32_t>(labels));
