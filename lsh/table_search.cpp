@@ -27,13 +27,13 @@ constexpr std::size_t kFarCounts = std::size_t{1}
 constexpr std::size_t kLinesOfBucket = 4;
 constexpr std::uint32_t kClassShift = 20;  // a class of distances has equal upper bits
 
-std::size_t most_from_buckets(std::size_t neurons, std::size_t wanted) {
+std::size_t max_from_buckets(std::size_t neurons, std::size_t wanted) {
   return std::min(neurons, std::max(kScoredOf * wanted, kMinScored));
 }
 
 // Max number of scored neurons.
 std::size_t scored_of(const SearchSize& size) {
-  const std::size_t most = most_from_buckets(size.neurons, size.wanted);
+  const std::size_t most = max_from_buckets(size.neurons, size.wanted);
   return most + std::min(most, LongRows::kInTraining);
 }
 
@@ -280,7 +280,7 @@ void find_search(const Search& search, const QueryInput& input, std::size_t want
   for (std::size_t b = 0; b < asking.samples; ++b)
     buckets = list_buckets(search, b, asking.lanes, probed, buckets);
   scratch.found.clear();
-  const std::size_t most = scored ? most_from_buckets(search.tables.neurons(), wanted) : wanted;
+  const std::size_t most = scored ? max_from_buckets(search.tables.neurons(), wanted) : wanted;
   std::span<const std::uint32_t> longest;
   if (scored) longest = search.longest->ids().first(std::min(search.longest->ids().size(), most));
   take_most_others(scratch, buckets, most, search.out, longest, scratch.found);

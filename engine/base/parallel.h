@@ -171,38 +171,38 @@ void parallel_run(int threads, F&& body) {
 // it takes indices from other ranges, for load balance. Thread-safe.
 class Indices {
  public:
-  Indices(std::size_t count, int threads) : size_(stretches(threads)) {
+  Indices(std::size_t count, int threads) : size_(ranges(threads)) {
     for (std::size_t i = 0; i < size_; ++i) {
-      stretches_[i].next.store(count * i / size_, std::memory_order_relaxed);
-      stretches_[i].end = count * (i + 1) / size_;
+      ranges_[i].next.store(count * i / size_, std::memory_order_relaxed);
+      ranges_[i].end = count * (i + 1) / size_;
     }
   }
 
   // Number of ranges for `threads` threads.
-  static std::size_t stretches(int threads) {
+  static std::size_t ranges(int threads) {
     return std::clamp<std::size_t>(static_cast<std::size_t>(threads), 1, kMax);
   }
 
   // Takes the next index for `thread`; returns false when none is left.
   bool take(int thread, std::size_t& index) {
     for (std::size_t i = 0; i < size_; ++i) {
-      Stretch& stretch = stretches_[(static_cast<std::size_t>(thread) + i) % size_];
-      if (stretch.next.load(std::memory_order_relaxed) >= stretch.end) continue;
-      index = stretch.next.fetch_add(1, std::memory_order_relaxed);
-      if (index < stretch.end) return true;
+      Range& range = ranges_[(static_cast<std::size_t>(thread) + i) % size_];
+      if (range.next.load(std::memory_order_relaxed) >= range.end) continue;
+      index = range.next.fetch_add(1, std::memory_order_relaxed);
+      if (index < range.end) return true;
     }
     return false;
   }
 
  private:
   static constexpr std::size_t kMax = 64;
-  struct alignas(64) Stretch {
+  struct alignas(64) Range {
     std::atomic<std::size_t> next;
     std::size_t end;
   };
 
   std::size_t size_;
-  std::array<Stretch, kMax> stretches_;
+  std::array<Range, kMax> ranges_;
 };
 
 // Whether the thread of a parallel_for() shall take no further index.
@@ -238,14 +238,14 @@ void parallel_for(std::size_t count, int threads, F&& body) {
 
 // The ends of the ranges of Indices: thread t of parallel_for() starts in [ends[t - 1], ends[t]).
 inline std::vector<std::size_t> even_ends(std::size_t count, int threads) {
-  std::vector<std::size_t> ends(Indices::stretches(threads));
+  std::vector<std::size_t> ends(Indices::ranges(threads));
   for (std::size_t t = 0; t < ends.size(); ++t) ends[t] = count * (t + 1) / ends.size();
   return ends;
 }
 
 // Static schedule: calls body(index) for every index below ends.back(); thread t runs exactly [ends[t - 1],
 // ends[t]). For first-touch placement of memory on the thread's NUMA node. `ends` has
-// Indices::stretches(threads) elements and determines the balance. Under a TaskLog, the caller runs all
+// Indices::ranges(threads) elements and determines the balance. Under a TaskLog, the caller runs all
 // indices.
 template <class F>
 void parallel_owned(std::span<const std::size_t> ends, int threads, F&& body) {
@@ -262,7 +262,7 @@ void parallel_owned(std::span<const std::size_t> ends, int threads, F&& body) {
 // use equally over their NUMA nodes.
 template <class F>
 void parallel_in_turns(std::size_t count, int threads, F&& body) {
-  const std::size_t turns = Indices::stretches(threads);
+  const std::size_t turns = Indices::ranges(threads);
   parallel_owned(even_ends(turns, threads), threads, [&](std::size_t turn) {
     for (std::size_t index = turn; index < count; index += turns) body(index);
   });

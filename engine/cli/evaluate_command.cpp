@@ -161,7 +161,7 @@ std::size_t labels_of(const Evaluation& evaluation) {
                    evaluation.index.names()});
 }
 
-std::size_t most_of(const Evaluation& evaluation) {
+std::size_t max_k(const Evaluation& evaluation) {
   return std::ranges::max(evaluation.ks);
 }
 

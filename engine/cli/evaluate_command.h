@@ -64,7 +64,7 @@ struct Evaluation {
 // Number of labels that scores, samples or names have.
 std::size_t labels_of(const Evaluation& evaluation);
 // The largest rank of the metrics.
-std::size_t most_of(const Evaluation& evaluation);
+std::size_t max_k(const Evaluation& evaluation);
 // Leaves these pairs out of scores and their order.
 void leave_out(const LabelPairs& pairs, Dataset& scores, std::vector<std::uint32_t>& order);
 // Throws InputError where an output would replace an input or another output.

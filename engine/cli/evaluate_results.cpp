@@ -128,7 +128,7 @@ void tell_comparison(const EvaluateCommand& command, Evaluation& evaluation, con
   std::vector<std::uint32_t> order;
   Dataset other = read_scores(command.compare, evaluation.rows, evaluation.index, &order);
   if (!evaluation.pairs.empty()) leave_out(evaluation.pairs, other, order);
-  const Ranking ranking = ranked_in_order(other, order, most_of(evaluation), command.threads);
+  const Ranking ranking = ranked_in_order(other, order, max_k(evaluation), command.threads);
   Resampling resampling = command.measures.resampling(command.threads);
   if (resampling.count == 0) resampling.count = Resampling().count;
   const std::vector<Difference> differences =
@@ -162,7 +162,7 @@ void tell_resampled(const EvaluateCommand& command, Evaluation& evaluation, cons
 EvaluationResults results_of(const EvaluateCommand& command, const Evaluation& evaluation) {
   const Dataset &scores = evaluation.scores, &truth = evaluation.truth;
   EvaluationResults results{
-      ranked_in_order(scores, evaluation.order, most_of(evaluation), command.threads), {}, {}, {}, {}, {}};
+      ranked_in_order(scores, evaluation.order, max_k(evaluation), command.threads), {}, {}, {}, {}, {}};
   for (const std::uint32_t k : evaluation.ks)
     results.best.push_back(decide_best(results.ranking, truth, k, labels_of(evaluation)));
   if (evaluation.thresholds) results.at_thresholds = decide(scores, truth, *evaluation.thresholds);

@@ -187,7 +187,7 @@ MemoryPlan plan_of(const Model& model, int threads) {
   if (wide_of(output) == nullptr) return plan;
   const auto neurons = double(output.size());
   const double most =
-      WidePath::most_weights(output.config(), neurons, double(bounds_of(model).label_features));
+      WidePath::max_weights(output.config(), neurons, double(bounds_of(model).label_features));
   LayerPlan& layer = plan.layers.back();
   layer.weights -= WidePath::bytes_of(most, neurons) - double(wide_of(output)->bytes());
   layer.state -= (most - double(wide_of(output)->weights())) * sizeof(float);

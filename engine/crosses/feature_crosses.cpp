@@ -69,7 +69,7 @@ FeatureCrosses FeatureCrosses::grown(const IdGrowth& features) const {
   return FeatureCrosses(std::move(crosses), features.size());
 }
 
-std::size_t FeatureCrosses::most_entries(std::size_t features) const {
+std::size_t FeatureCrosses::max_entries(std::size_t features) const {
   const std::size_t paired = std::min(features, kCrossedFeatures);
   return features + std::min(crosses_.size(), paired * (paired - std::min<std::size_t>(paired, 1)) / 2);
 }

@@ -1,10 +1,11 @@
-// Feature crosses (second-order interactions): feature crosses whose conjunction predicts some label better
-// than the two features do independently. They are appended to the inputs of the first layer, because hidden
-// units cannot learn the conjunction from few samples.
+// Feature crosses (second-order interactions): pairs of features that together predict some label better than
+// the two features do independently. They are appended to the inputs of the first layer, because hidden units
+// cannot learn the conjunction from few samples.
 //
 // The cross (a, b) of a row has the value kCrossScale * sqrt(|x_a| * |x_b|). Only the kCrossedFeatures
 // entries of a row with the largest |value| form crosses. Cross number p has feature id features() + p; the
-// row keeps its original entries. Dense columns, among the features() the last, form none.
+// row keeps its original entries. Dense columns are the last of the features();
+// they form no crosses.
 //
 // Immutable, safe from any thread.
 #pragma once
@@ -43,17 +44,17 @@ class FeatureCrosses {
   // Takes strictly ascending crosses of features below `features` (see are_good).
   FeatureCrosses(std::vector<FeatureCross> crosses, std::size_t features);
 
-  // Selects for each label the `a_label` crosses of highest gain, and of all of these the kMaxCrosses of
+  // Selects for each label the `per_label` crosses of highest gain, and of all of these the kMaxCrosses of
   // highest gain. The gain of a cross for a label, over two features that predict independently, is
   //   n ln((n / (m + 1)) / (1 - (1 - p_a)(1 - p_b)))
   // with n samples that have both features and the label, m samples that have both features, and p_a, p_b the
   // share of the label among the samples that have each feature. A cross needs kMinTogether samples,
   // kMinOfLabel of them with the label. m is counted in up to kCrossSlots hash slots: collisions overestimate
   // m, and memory does not grow with the number of crosses. The result does not depend on `threads`.
-  static FeatureCrosses choose(const Dataset& train, std::uint32_t a_label, int threads);
+  static FeatureCrosses choose(const Dataset& train, std::uint32_t per_label, int threads);
 
   // Peak memory of choose(), without the result.
-  static double choosing_bytes_of(const Dataset& train, std::uint32_t a_label, int threads);
+  static double choosing_bytes_of(const Dataset& train, std::uint32_t per_label, int threads);
 
   // Returns whether crosses read from a file are valid for `features` features.
   static bool are_good(std::span<const FeatureCross> crosses, std::size_t features);
@@ -65,14 +66,15 @@ class FeatureCrosses {
   std::size_t features() const { return features_; }  // without crosses
   std::span<const FeatureCross> crosses() const { return crosses_; }
   // Upper bound of the entries of a row with `features` features, crosses included.
-  std::size_t most_entries(std::size_t features) const;
+  std::size_t max_entries(std::size_t features) const;
 
   // Returns the row with its crosses appended. Where crosses are found, the ids and values are appended to
   // `ids` and `values`; the result is valid while these two do not reallocate, and `row` must not lie in
   // memory that the append reallocates. Feature ids must be below features().
   SparseRow crossed(const SparseRow& row, std::vector<std::uint32_t>& ids, std::vector<float>& values) const;
   // Returns all samples with crosses, of features() + size() features, in new arrays; labels, weights and
-  // everything else are shared with `data`. Dense columns stay, but crosses have the last ids, not they.
+  // everything else are shared with `data`. Dense columns keep their ids; those of
+  // crosses follow.
   Dataset crossed(const Dataset& data, int threads) const;
 
  private:

@@ -34,42 +34,43 @@ struct Candidate {
   FeatureCross pair;
 };
 
-bool says_more(const Candidate& a, const Candidate& b) {
+bool ranks_before(const Candidate& a, const Candidate& b) {
   return a.score > b.score || (a.score == b.score && a.pair < b.pair);
 }
 
-// Top candidates, each pair once, in memory of a few times their number.
-class Best {
+// The `limit` candidates of largest score, each pair once with its largest score. Keeps up to four times as
+// many between two cuts, so that adding takes O(log limit) amortised.
+class TopCandidates {
  public:
-  explicit Best(std::size_t most) : most_(most) {}
+  explicit TopCandidates(std::size_t limit) : limit_(limit) {}
 
   void add(const Candidate& candidate) {
-    if (candidate.score < least_) return;
+    if (candidate.score < min_score_) return;
     all_.push_back(candidate);
-    if (all_.size() >= 4 * most_) cut();
+    if (all_.size() >= 4 * limit_) cut();
   }
-  void add(const Best& other) {
+  void add(const TopCandidates& other) {
     for (const Candidate& candidate : other.all_) add(candidate);
   }
-  // Returns at most `most` candidates, unordered.
+  // Drops all but the top candidates and returns these, unordered.
   std::vector<Candidate>& cut() {
     std::sort(all_.begin(), all_.end(), [](const Candidate& a, const Candidate& b) {
       return a.pair < b.pair || (a.pair == b.pair && a.score > b.score);
     });
     const auto same = [](const Candidate& a, const Candidate& b) { return a.pair == b.pair; };
     all_.erase(std::unique(all_.begin(), all_.end(), same), all_.end());
-    if (all_.size() <= most_) return all_;
-    const auto end = all_.begin() + static_cast<std::ptrdiff_t>(most_);
-    std::nth_element(all_.begin(), end - 1, all_.end(), says_more);
+    if (all_.size() <= limit_) return all_;
+    const auto end = all_.begin() + static_cast<std::ptrdiff_t>(limit_);
+    std::nth_element(all_.begin(), end - 1, all_.end(), ranks_before);
     all_.erase(end, all_.end());
-    least_ = all_.back().score;  // new candidates of equal score do not replace old ones
+    min_score_ = all_.back().score;  // the smallest: nth_element() has put it last
     return all_;
   }
 
  private:
-  std::size_t most_;
+  std::size_t limit_;
   std::vector<Candidate> all_;
-  float least_ = 0.0f;
+  float min_score_ = 0.0f;
 };
 
 // The training samples as choose() reads them.
@@ -80,7 +81,7 @@ class Samples {
         offsets_(train.samples() + 1),
         with_(train.feature_count()),
         by_label_(train.samples(), train.label_count(), [&](std::size_t i) { return train.labels(i); }) {
-    keep_paired(threads);
+    list_kept(threads);
   }
 
   std::size_t size() const { return train_.samples(); }
@@ -94,7 +95,7 @@ class Samples {
   std::span<const std::uint32_t> of_label(std::size_t label) const { return by_label_.of(label); }
 
  private:
-  void keep_paired(int threads) {
+  void list_kept(int threads) {
     parallel_for((size() + kCrossedRows - 1) / kCrossedRows, threads, [&](std::size_t part, int) {
       for (std::size_t i = part * kCrossedRows; i < std::min(size(), (part + 1) * kCrossedRows); ++i) {
         const auto used = std::ranges::count_if(row(i).values, [](float x) { return x != 0; });
@@ -137,21 +138,21 @@ std::size_t slots_for(const Samples& samples) {
 // Counts per slot the samples that have one of the slot's crosses. Shared counters would make threads
 // contend; so first, tasks list the slots of their samples by owner (a cache-sized range of all slots), then
 // each owner counts its lists.
-class PairCounts {
+class CrossCounts {
  public:
-  PairCounts(const Samples& samples, int threads)
+  CrossCounts(const Samples& samples, int threads)
       : counts_(slots_for(samples)), owner_shift_(std::countr_zero(counts_.size()) - kOwnerBits) {
-    std::vector<Lists> lists(std::min(kStretches, stretches_of(samples.size())));
-    for (std::size_t first = 0; first < samples.size(); first += kStretches * kRows) {
-      const std::size_t stretches = std::min(kStretches, stretches_of(samples.size() - first));
-      parallel_for(stretches, threads, [&](std::size_t s, int) {
+    std::vector<Lists> lists(std::min(kTiles, tiles_of(samples.size())));
+    for (std::size_t first = 0; first < samples.size(); first += kTiles * kRows) {
+      const std::size_t tiles = std::min(kTiles, tiles_of(samples.size() - first));
+      parallel_for(tiles, threads, [&](std::size_t s, int) {
         for (auto& list : lists[s]) list.clear();
         const std::size_t begin = first + s * kRows, end = std::min(samples.size(), begin + kRows);
-        for (std::size_t sample = begin; sample < end; ++sample) list_pairs(samples.kept(sample), lists[s]);
+        for (std::size_t sample = begin; sample < end; ++sample) list_slots(samples.kept(sample), lists[s]);
       });
       parallel_for(kOwners, threads, [&](std::size_t owner, int) {
         std::uint32_t* own = &counts_[owner << owner_shift_];
-        for (std::size_t s = 0; s < stretches; ++s)
+        for (std::size_t s = 0; s < tiles; ++s)
           for (const std::uint16_t slot : lists[s][owner]) ++own[slot];
       });
     }
@@ -159,7 +160,7 @@ class PairCounts {
 
   std::span<const std::uint32_t> slots() const { return counts_.span(); }
 
-  static constexpr std::size_t kStretches = 64, kRows = 256;  // tiles of rows per round
+  static constexpr std::size_t kTiles = 64, kRows = 256;  // tiles of rows per round
 
  private:
   static constexpr int kOwnerBits = 8;
@@ -167,9 +168,9 @@ class PairCounts {
   static_assert(kCrossSlots / kOwners <= std::size_t{1} << 16);
   using Lists = std::array<std::vector<std::uint16_t>, kOwners>;
 
-  static std::size_t stretches_of(std::size_t samples) { return (samples + kRows - 1) / kRows; }
+  static std::size_t tiles_of(std::size_t samples) { return (samples + kRows - 1) / kRows; }
 
-  void list_pairs(std::span<const std::uint32_t> kept, Lists& to) const {
+  void list_slots(std::span<const std::uint32_t> kept, Lists& to) const {
     const std::size_t own = (std::size_t{1} << owner_shift_) - 1;
     for (std::size_t i = 0; i < kept.size(); ++i) {
       for (std::size_t j = i + 1; j < kept.size(); ++j) {
@@ -184,35 +185,37 @@ class PairCounts {
 };
 
 // Scores the crosses of one label after another. Scratch memory, one object per thread.
-class LabelPairs {
+class LabelCrosses {
  public:
-  LabelPairs(const Samples& samples, std::span<const std::uint32_t> slots, std::size_t features,
-             std::size_t a_label, std::size_t most)
+  LabelCrosses(const Samples& samples, std::span<const std::uint32_t> slots, std::size_t features,
+               std::size_t per_label, std::size_t limit)
       : samples_(samples),
         slots_(slots),
         bits_(std::countr_zero(slots.size())),
-        a_label_(a_label),
+        per_label_(per_label),
         number_(features),
-        best_(most) {}
+        best_(limit) {}
 
-  const Best& best() const { return best_; }
+  const TopCandidates& best() const { return best_; }
 
-  void look_at(std::size_t label) {
+  // Adds the `per_label` crosses of largest score of a label to best(). Labels of many samples are scored on
+  // kCrossSamples of them, evenly spaced.
+  void add_label(std::size_t label) {
     const auto all = samples_.of_label(label);
     if (all.size() < kMinOfLabel) return;
     const std::size_t count = std::min(all.size(), kCrossSamples);
-    looked_at_.resize(count);
-    for (std::size_t i = 0; i < count; ++i) looked_at_[i] = all[i * all.size() / count];
+    sample_ids_.resize(count);
+    for (std::size_t i = 0; i < count; ++i) sample_ids_[i] = all[i * all.size() / count];
     weight_ = double(all.size()) / double(count);
     number_features();
     list_entries();
     own_.clear();
     for (std::uint32_t first = 0; first < features_.size(); ++first) {
-      if (ends_[first + 1] - ends_[first] >= kMinOfLabel) pair(first);
+      if (ends_[first + 1] - ends_[first] >= kMinOfLabel) score_crosses_of(first);
     }
-    if (own_.size() > a_label_) {
-      const auto end = own_.begin() + static_cast<std::ptrdiff_t>(a_label_);
-      std::nth_element(own_.begin(), end, own_.end(), says_more);
+    if (own_.size() > per_label_) {
+      const auto end = own_.begin() + static_cast<std::ptrdiff_t>(per_label_);
+      std::nth_element(own_.begin(), end, own_.end(), ranks_before);
       own_.erase(end, own_.end());
     }
     for (const Candidate& candidate : own_) best_.add(candidate);
@@ -224,7 +227,7 @@ class LabelPairs {
     features_.clear();
     listed_.clear();
     alone_.clear();
-    for (const std::uint32_t sample : looked_at_) {
+    for (const std::uint32_t sample : sample_ids_) {
       const SparseRow row = samples_.row(sample);
       for (std::size_t i = 0; i < row.ids.size(); ++i) {
         if (row.values[i] == 0) continue;
@@ -240,12 +243,13 @@ class LabelPairs {
     }
   }
 
-  // Lists the feature numbers sample by sample, and for each feature the rest of each of its samples.
+  // Lists the feature numbers sample by sample; and for each feature, of each of its samples, the features
+  // behind it (tails_), with which it forms crosses.
   void list_entries() {
     entries_.clear();
     sample_ends_.clear();
     ends_.assign(features_.size() + 2, 0);
-    for (const std::uint32_t sample : looked_at_) {
+    for (const std::uint32_t sample : sample_ids_) {
       for (const std::uint32_t f : samples_.kept(sample)) {
         if (number_[f] == kNone) continue;
         entries_.push_back(number_[f]);
@@ -265,7 +269,7 @@ class LabelPairs {
   }
 
   // Scores all crosses whose first feature is `first`.
-  void pair(std::uint32_t first) {
+  void score_crosses_of(std::uint32_t first) {
     std::size_t count = 0, kept = 0;
     for (std::uint32_t t = ends_[first]; t < ends_[first + 1]; ++t) {
       for (std::uint32_t at = tails_[t].begin; at < tails_[t].end; ++at) {
@@ -304,15 +308,15 @@ class LabelPairs {
   const Samples& samples_;
   const std::span<const std::uint32_t> slots_;
   const int bits_;  // bits of a slot index
-  const std::size_t a_label_;
+  const std::size_t per_label_;
   std::vector<std::uint32_t> number_;  // by feature; 0 between labels
-  Best best_;
+  TopCandidates best_;
 
   // State of the current label:
-  std::vector<std::uint32_t> looked_at_, listed_;  // its inspected samples; their features
-  double weight_ = 1.0;                            // samples that one inspected sample stands for
-  std::vector<std::uint32_t> features_;            // by number
-  std::vector<double> alone_;                      // by number: 1 - p_a
+  std::vector<std::uint32_t> sample_ids_, listed_;  // its inspected samples; their features
+  double weight_ = 1.0;                             // samples that one inspected sample stands for
+  std::vector<std::uint32_t> features_;             // by number
+  std::vector<double> alone_;                       // by number: 1 - p_a
   std::vector<std::uint32_t> entries_, sample_ends_;
   std::vector<Tail> tails_;                      // by number
   std::vector<std::uint32_t> ends_;              // tails_ of number i end where those of i + 1 begin
@@ -323,19 +327,20 @@ class LabelPairs {
 
 }  // namespace
 
-FeatureCrosses FeatureCrosses::choose(const Dataset& train, std::uint32_t a_label, int threads) {
+FeatureCrosses FeatureCrosses::choose(const Dataset& train, std::uint32_t per_label, int threads) {
   const std::size_t features = train.feature_count();
-  const std::size_t most = std::min<std::uint64_t>(kMaxCrosses, kIdLimit - features);
-  if (a_label == 0 || most == 0) return FeatureCrosses({}, features);
+  const std::size_t limit = std::min<std::uint64_t>(kMaxCrosses, kIdLimit - features);
+  if (per_label == 0 || limit == 0) return FeatureCrosses({}, features);
   const Samples samples(train, threads);
-  const PairCounts counts(samples, threads);
-  std::vector<std::unique_ptr<LabelPairs>> by_thread(static_cast<std::size_t>(std::max(1, threads)));
+  const CrossCounts counts(samples, threads);
+  std::vector<std::unique_ptr<LabelCrosses>> by_thread(static_cast<std::size_t>(std::max(1, threads)));
   parallel_for(train.label_count(), threads, [&](std::size_t label, int thread) {
     auto& crosses = by_thread[static_cast<std::size_t>(thread)];
-    if (!crosses) crosses = std::make_unique<LabelPairs>(samples, counts.slots(), features, a_label, most);
-    crosses->look_at(label);
+    if (!crosses)
+      crosses = std::make_unique<LabelCrosses>(samples, counts.slots(), features, per_label, limit);
+    crosses->add_label(label);
   });
-  Best best(most);
+  TopCandidates best(limit);
   for (auto& crosses : by_thread) {
     if (crosses) best.add(crosses->best());
     crosses.reset();
@@ -346,23 +351,25 @@ FeatureCrosses FeatureCrosses::choose(const Dataset& train, std::uint32_t a_labe
   return FeatureCrosses(std::move(chosen), features);
 }
 
-double FeatureCrosses::choosing_bytes_of(const Dataset& train, std::uint32_t a_label, int threads) {
-  if (a_label == 0) return 0;
-  constexpr double kGrown = 1.5;  // of vectors that double, on average
-  std::uint64_t kept = 0, crosses = 0, listed = 0;
+double FeatureCrosses::choosing_bytes_of(const Dataset& train, std::uint32_t per_label, int threads) {
+  if (per_label == 0) return 0;
+  constexpr double kCapacity = 1.5;  // of a vector that doubles, by its size, on average
+  constexpr double kId = sizeof(std::uint32_t), kOffset = sizeof(std::uint64_t);
+  std::uint64_t kept = 0, crosses = 0, crosses_of_round = 0;
   for (std::size_t i = 0; i < train.samples(); ++i) {
     const std::size_t own = std::min(kCrossedFeatures, train.features(i).ids.size());
     kept += own;
     crosses += own * own / 2;
-    if (i < PairCounts::kStretches * PairCounts::kRows) listed = crosses;
+    if (i < CrossCounts::kTiles * CrossCounts::kRows) crosses_of_round = crosses;
   }
   const auto features = double(train.feature_count()), labels = double(train.label_count());
-  const double samples =
-      double(kept + train.feature_count() + train.label_entries()) * sizeof(std::uint32_t) +
-      (double(train.samples()) + 2 * labels) * sizeof(std::uint64_t);
-  const double found = kGrown * std::min(4.0 * kMaxCrosses * threads, labels * a_label) * sizeof(Candidate);
-  return samples + double(slots_for(crosses)) * sizeof(std::uint32_t) +
-         kGrown * double(listed) * sizeof(std::uint16_t) + threads * features * sizeof(std::uint32_t) + found;
+  const double samples = double(kept + train.feature_count() + train.label_entries()) * kId +
+                         (double(train.samples()) + 2 * labels) * kOffset;
+  const double counts =
+      double(slots_for(crosses)) * kId + kCapacity * double(crosses_of_round) * sizeof(std::uint16_t);
+  const double candidates = std::min(4.0 * kMaxCrosses * threads, labels * per_label);
+  const double labels_crosses = threads * features * kId + kCapacity * candidates * sizeof(Candidate);
+  return samples + counts + labels_crosses;
 }
 
 }  // namespace slide

@@ -15,7 +15,7 @@ void Attribution::begin(const Network& network, const Dataset& data, std::size_t
     fail_input("other processes hold parts of the network; ask one that holds all");
   network_ = &network;
   batch_.k = 1;
-  batch_.reserve(TrainedNetwork(network, nullptr), 1, 1, std::bit_ceil(most_entries(network, data, 1)));
+  batch_.reserve(TrainedNetwork(network, nullptr), 1, 1, std::bit_ceil(max_entries(network, data, 1)));
   batch_.begin(network, data, sample, sample + 1);
 }
 

@@ -14,39 +14,39 @@ namespace {
 constexpr std::size_t kGroup = WideBounds::kGroup;
 constexpr std::size_t kChunk = 32 * kGroup;  // neurons per tile: their scores stay in cache
 // neurons whose bounds of the linear term are computed together
-constexpr std::size_t kStretch = 256 * kGroup;
-constexpr std::size_t kDearer = 64;    // cost of one exact score of one sample, in scores of a whole block
-constexpr std::size_t kMaxHits = 512;  // candidates kept per sample before they are scored
-// `least` exceeds it before k labels are found
-constexpr float kMaxLeast = std::numeric_limits<float>::max();
+constexpr std::size_t kWideTile = 256 * kGroup;
+constexpr std::size_t kDearer = 64;  // cost of one exact score of one sample, in scores of a whole block
+constexpr std::size_t kMaxCandidates = 512;  // candidates kept per sample before they are scored
+// |min_score| is below this once a sample has k labels.
+constexpr float kMinScoreLimit = std::numeric_limits<float>::max();
 
 }  // namespace
 
 BatchBoundedScorer::BatchBoundedScorer(const FullScorer& full, const Network& network,
                                        std::shared_ptr<const WideBounds> bounds, int threads)
     : full_(full),
-      screen_(full.output(), BatchBounds::fastest(full.output().weights()), kGroup, threads),
-      hits_(full.output(), network.sample_features()),
-      bounds_(std::move(bounds)) {}
+      hidden_bounds_(full.output(), BatchBounds::fastest(full.output().weights()), kGroup, threads),
+      rescorer_(full.output(), network.sample_features()),
+      wide_bounds_(std::move(bounds)) {}
 
 std::unique_ptr<Scorer::Scratch> BatchBoundedScorer::make_scratch(std::size_t blocks,
                                                                   std::size_t lanes) const {
   auto scratch = std::make_unique<Scratch>();
   const std::size_t samples = blocks * lanes;
   scratch->full = full_.make_full_scratch(blocks, lanes);
-  scratch->screen = screen_.make_scratch(kChunk, samples);
-  scratch->candidate_rescorer = hits_.make_scratch();
-  scratch->rough.reserve(blocks);
+  scratch->hidden_bounds = hidden_bounds_.make_scratch(kChunk, samples);
+  scratch->rescorer = rescorer_.make_scratch();
+  scratch->bounded.reserve(blocks);
   scratch->exact.reserve(blocks);
   scratch->scored.resize(blocks);
   scratch->wide.resize(blocks);
   scratch->walks.resize(blocks);
-  scratch->bounds = AlignedArray<float>(kStretch / kGroup * samples);
-  scratch->least.resize(samples);
-  scratch->hits.resize(samples);
-  for (auto& hits : scratch->hits) hits.reserve(kMaxHits);
+  scratch->bounds = AlignedArray<float>(kWideTile / kGroup * samples);
+  scratch->min_score.resize(samples);
+  scratch->candidates.resize(samples);
+  for (auto& candidates : scratch->candidates) candidates.reserve(kMaxCandidates);
   scratch->z = AlignedArray<float>(kChunk * lanes);
-  scratch->by_sample = AlignedArray<float>(lanes * kStretch / kGroup);
+  scratch->by_sample = AlignedArray<float>(lanes * kWideTile / kGroup);
   scratch->reach.resize(lanes);
   scratch->threshold.resize(lanes);
   scratch->places.resize(kGroup * lanes + 1);
@@ -56,8 +56,8 @@ std::unique_ptr<Scorer::Scratch> BatchBoundedScorer::make_scratch(std::size_t bl
 // Whether so many exact scores were needed that scoring the whole block exactly is faster.
 bool BatchBoundedScorer::is_too_close(std::uint32_t b, const PredictionBatch& batch,
                                       const Scratch& scratch) const {
-  const std::size_t most = std::max(kMaxHits, full_.output().size() / kDearer);
-  return scratch.scored[b] > batch.inputs[b].samples * most;
+  const std::size_t max_scored = std::max(kMaxCandidates, full_.output().size() / kDearer);
+  return scratch.scored[b] > batch.inputs[b].samples * max_scored;
 }
 
 void BatchBoundedScorer::score(PredictionBatch& batch, Scorer::Scratch& scratch) const {
@@ -65,22 +65,22 @@ void BatchBoundedScorer::score(PredictionBatch& batch, Scorer::Scratch& scratch)
   const std::size_t neurons = full_.output().size();
   if (batch.log_softmax || batch.k > CandidateRescorer::kMaxBest) return full_.score(batch, *own.full);
   choose_blocks(batch, own);
-  for (std::size_t first = 0; first < neurons; first += kStretch) {
-    const std::size_t end = std::min(neurons, first + kStretch);
-    bound_stretch(first / kGroup, (end - first + kGroup - 1) / kGroup, batch, own);
+  for (std::size_t first = 0; first < neurons; first += kWideTile) {
+    const std::size_t end = std::min(neurons, first + kWideTile);
+    bound_wide_tile(first / kGroup, (end - first + kGroup - 1) / kGroup, batch, own);
     for (std::size_t chunk = first; chunk < end; chunk += kChunk)
       score_chunk(chunk, std::min(kChunk, end - chunk), batch, own);
   }
-  for (const std::uint32_t b : own.rough) finish(b, batch, own);
+  for (const std::uint32_t b : own.bounded) finish(b, batch, own);
   full_.score(own.exact, batch, own.full->pass);
 }
 
 void BatchBoundedScorer::choose_blocks(PredictionBatch& batch, Scratch& scratch) const {
-  scratch.rough.clear();
+  scratch.bounded.clear();
   scratch.exact.clear();
   for (std::uint32_t b = 0; b < batch.inputs.size(); ++b) {
     scratch.scored[b] = 0;
-    (begin_block(b, batch, scratch) ? scratch.rough : scratch.exact).push_back(b);
+    (begin_block(b, batch, scratch) ? scratch.bounded : scratch.exact).push_back(b);
   }
 }
 
@@ -88,35 +88,35 @@ void BatchBoundedScorer::choose_blocks(PredictionBatch& batch, Scratch& scratch)
 bool BatchBoundedScorer::begin_block(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const {
   const BlockInput& in = batch.inputs[b];
   const std::size_t first = batch.sample(b, 0);
-  if (!screen_.begin_block(in, first, scratch.screen)) return false;
+  if (!hidden_bounds_.begin_block(in, first, scratch.hidden_bounds)) return false;
   scratch.wide[b].clear();
-  if (bounds_) {
+  if (wide_bounds_) {
     for (std::size_t s = 0; s < in.samples; ++s)
-      if (!bounds_->append(batch.single_features(b, s), scratch.wide[b])) return false;
-    full_.postings()->start(*in.features, bounds_->few(), scratch.walks[b]);
+      if (!wide_bounds_->append(batch.single_features(b, s), scratch.wide[b])) return false;
+    full_.postings()->start(*in.features, wide_bounds_->few(), scratch.walks[b]);
   }
   for (std::size_t s = 0; s < in.lanes; ++s) {
-    scratch.hits[first + s].clear();
-    scratch.least[first + s] =
+    scratch.candidates[first + s].clear();
+    scratch.min_score[first + s] =
         s < in.samples ? batch.best[first + s].threshold() : std::numeric_limits<float>::infinity();
   }
   for (std::size_t s = 0; batch.votes && s < in.samples; ++s) {
-    hits_.score_first_votes(b, s, batch, scratch.candidate_rescorer);
-    scratch.least[first + s] = batch.best[first + s].threshold();
+    rescorer_.score_first_votes(b, s, batch, scratch.rescorer);
+    scratch.min_score[first + s] = batch.best[first + s].threshold();
   }
   return true;
 }
 
 // Computes bounds of the linear term for some groups of neurons.
-void BatchBoundedScorer::bound_stretch(std::size_t first_group, std::size_t groups, PredictionBatch& batch,
-                                       Scratch& scratch) const {
-  if (!bounds_) return;
-  constexpr std::size_t kGroups = kStretch / kGroup;
-  for (const std::uint32_t b : scratch.rough) {
+void BatchBoundedScorer::bound_wide_tile(std::size_t first_group, std::size_t groups, PredictionBatch& batch,
+                                         Scratch& scratch) const {
+  if (!wide_bounds_) return;
+  constexpr std::size_t kGroups = kWideTile / kGroup;
+  for (const std::uint32_t b : scratch.bounded) {
     if (is_too_close(b, batch, scratch)) continue;
     const BlockInput& in = batch.inputs[b];
     for (std::size_t s = 0; s < in.samples; ++s)
-      bounds_->bound(scratch.wide[b], s, first_group, groups, scratch.by_sample.data() + s * kGroups);
+      wide_bounds_->bound(scratch.wide[b], s, first_group, groups, scratch.by_sample.data() + s * kGroups);
     kernels::active().transpose(scratch.by_sample.data(), kGroups, in.lanes, groups, in.lanes,
                                 scratch.bounds.data() + batch.sample(b, 0) * kGroups);
   }
@@ -124,13 +124,14 @@ void BatchBoundedScorer::bound_stretch(std::size_t first_group, std::size_t grou
 
 void BatchBoundedScorer::score_chunk(std::size_t first, std::size_t count, PredictionBatch& batch,
                                      Scratch& scratch) const {
-  screen_.load(first, count, scratch.screen);
-  for (const std::uint32_t b : scratch.rough) {
+  hidden_bounds_.load(first, count, scratch.hidden_bounds);
+  for (const std::uint32_t b : scratch.bounded) {
     if (is_too_close(b, batch, scratch)) continue;
     const BlockInput& in = batch.inputs[b];
     float* z = scratch.z.data();
-    screen_.score(in, batch.sample(b, 0), batch.output_scratch(), scratch.screen, z);
-    if (bounds_) full_.postings()->add(*in.features, first, first + count, in.lanes, z, scratch.walks[b]);
+    hidden_bounds_.score(in, batch.sample(b, 0), batch.output_scratch(), scratch.hidden_bounds, z);
+    if (wide_bounds_)
+      full_.postings()->add(*in.features, first, first + count, in.lanes, z, scratch.walks[b]);
     for (std::size_t a = 0; a < count; a += kGroup)
       keep_possible(b, (first + a) / kGroup, z + a * in.lanes, std::min(kGroup, count - a), batch, scratch);
   }
@@ -138,15 +139,16 @@ void BatchBoundedScorer::score_chunk(std::size_t first, std::size_t count, Predi
 
 void BatchBoundedScorer::set_thresholds(std::uint32_t b, std::size_t group, PredictionBatch& batch,
                                         Scratch& scratch) const {
-  constexpr std::size_t kGroups = kStretch / kGroup;
+  constexpr std::size_t kGroups = kWideTile / kGroup;
   const std::size_t lanes = batch.inputs[b].lanes, first = batch.sample(b, 0);
   const float* bounds = scratch.bounds.data() + first * kGroups + group % kGroups * lanes;
   for (std::size_t s = 0; s < lanes; ++s) {
-    const float least = scratch.least[first + s], wide = bounds_ ? bounds[s] : 0.0F;
+    const float min_score = scratch.min_score[first + s], wide = wide_bounds_ ? bounds[s] : 0.0F;
     const float rounding =
-        WideBounds::kRounding * (1.0F + wide + (std::fabs(least) < kMaxLeast ? std::fabs(least) : 0.0F));
-    scratch.reach[s] = screen_.error(group, first + s, scratch.screen) + wide + rounding;
-    scratch.threshold[s] = least - scratch.reach[s];
+        WideBounds::kRounding *
+        (1.0F + wide + (std::fabs(min_score) < kMinScoreLimit ? std::fabs(min_score) : 0.0F));
+    scratch.reach[s] = hidden_bounds_.error(group, first + s, scratch.hidden_bounds) + wide + rounding;
+    scratch.threshold[s] = min_score - scratch.reach[s];
   }
 }
 
@@ -160,17 +162,17 @@ void BatchBoundedScorer::keep_possible(std::uint32_t b, std::size_t group, const
   for (std::size_t i = 0; i < found; ++i) {
     const std::size_t at = scratch.places[i], s = at % lanes, sample = batch.sample(b, s);
     const auto label = static_cast<std::uint32_t>(group * kGroup + at / lanes);
-    scratch.hits[sample].push_back({label, z[at] + scratch.reach[s]});
-    if (scratch.hits[sample].size() == kMaxHits) score_hits(b, s, batch, scratch);
+    scratch.candidates[sample].push_back({label, z[at] + scratch.reach[s]});
+    if (scratch.candidates[sample].size() == kMaxCandidates) score_candidates(b, s, batch, scratch);
   }
 }
 
 // Scores the candidates of a sample exactly.
-void BatchBoundedScorer::score_hits(std::uint32_t b, std::size_t s, PredictionBatch& batch,
-                                    Scratch& scratch) const {
+void BatchBoundedScorer::score_candidates(std::uint32_t b, std::size_t s, PredictionBatch& batch,
+                                          Scratch& scratch) const {
   const std::size_t sample = batch.sample(b, s);
-  scratch.scored[b] += hits_.score(scratch.hits[sample], b, s, batch, scratch.candidate_rescorer);
-  scratch.least[sample] = batch.best[sample].threshold();
+  scratch.scored[b] += rescorer_.score(scratch.candidates[sample], b, s, batch, scratch.rescorer);
+  scratch.min_score[sample] = batch.best[sample].threshold();
 }
 
 // Scores the remaining candidates of a block; a block whose bounds prune too little is listed to be scored
@@ -178,10 +180,10 @@ void BatchBoundedScorer::score_hits(std::uint32_t b, std::size_t s, PredictionBa
 void BatchBoundedScorer::finish(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const {
   const std::size_t samples = batch.inputs[b].samples;
   for (std::size_t s = 0; s < samples && !is_too_close(b, batch, scratch); ++s)
-    score_hits(b, s, batch, scratch);
+    score_candidates(b, s, batch, scratch);
   if (!is_too_close(b, batch, scratch)) {
     for (std::size_t s = 0; batch.votes && s < samples; ++s)
-      hits_.score_last_votes(b, s, batch, scratch.candidate_rescorer);
+      rescorer_.score_last_votes(b, s, batch, scratch.rescorer);
     return;
   }
   for (std::size_t s = 0; s < samples; ++s) {

@@ -30,26 +30,26 @@ class BatchBoundedScorer final : public Scorer {
                      int threads);
 
   // Whether approximate scores have error bounds.
-  bool bounded() const { return screen_.bounded(); }
+  bool bounded() const { return hidden_bounds_.bounded(); }
 
   std::unique_ptr<Scorer::Scratch> make_scratch(std::size_t blocks, std::size_t lanes) const override;
   void score(PredictionBatch& batch, Scorer::Scratch& scratch) const override;
 
  private:
-  using Hit = CandidateRescorer::Hit;
+  using Candidate = CandidateRescorer::Candidate;
   struct Scratch final : Scorer::Scratch {
     std::unique_ptr<FullScorer::Scratch> full;
-    BatchBounds::Scratch screen;
-    CandidateRescorer::Scratch candidate_rescorer;
-    std::vector<std::uint32_t> rough, exact;  // blocks scored by bounds; blocks scored exactly
-    std::vector<std::size_t> scored;          // by block: exact scores computed so far
+    BatchBounds::Scratch hidden_bounds;
+    CandidateRescorer::Scratch rescorer;
+    std::vector<std::uint32_t> bounded, exact;  // blocks scored by bounds; blocks scored exactly
+    std::vector<std::size_t> scored;            // by block: exact scores computed so far
     // By block:
     std::vector<WideBounds::Samples> wide;  // frequent features of its samples
     std::vector<WidePostings::Walk> walks;  // over the postings of its rare features
     AlignedArray<float> bounds;             // of the linear term, [groups of a tile x lanes] for each block
     // By sample of the batch:
-    std::vector<float> least;            // labels of lower score are not among the top k
-    std::vector<std::vector<Hit>> hits;  // candidates not yet scored exactly
+    std::vector<float> min_score;                    // labels of lower score are not among the top k
+    std::vector<std::vector<Candidate>> candidates;  // candidates not yet scored exactly
     // Of one block:
     AlignedArray<float> z;          // approximate scores, [neurons of a tile x lanes]
     AlignedArray<float> by_sample;  // bounds of the linear term, [lanes x groups of a tile]
@@ -61,19 +61,19 @@ class BatchBoundedScorer final : public Scorer {
   bool is_too_close(std::uint32_t b, const PredictionBatch& batch, const Scratch& scratch) const;
   void choose_blocks(PredictionBatch& batch, Scratch& scratch) const;
   bool begin_block(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const;
-  void bound_stretch(std::size_t first_group, std::size_t groups, PredictionBatch& batch,
-                     Scratch& scratch) const;
+  void bound_wide_tile(std::size_t first_group, std::size_t groups, PredictionBatch& batch,
+                       Scratch& scratch) const;
   void score_chunk(std::size_t first, std::size_t count, PredictionBatch& batch, Scratch& scratch) const;
   void keep_possible(std::uint32_t b, std::size_t group, const float* z, std::size_t count,
                      PredictionBatch& batch, Scratch& scratch) const;
   void set_thresholds(std::uint32_t b, std::size_t group, PredictionBatch& batch, Scratch& scratch) const;
-  void score_hits(std::uint32_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
+  void score_candidates(std::uint32_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
   void finish(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const;
 
   const FullScorer& full_;
-  BatchBounds screen_;
-  CandidateRescorer hits_;
-  std::shared_ptr<const WideBounds> bounds_;
+  BatchBounds hidden_bounds_;
+  CandidateRescorer rescorer_;
+  std::shared_ptr<const WideBounds> wide_bounds_;
 };
 
 }  // namespace slide

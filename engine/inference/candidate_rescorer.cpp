@@ -48,23 +48,23 @@ void CandidateRescorer::score_last_votes(std::uint32_t b, std::size_t s, Predict
   const auto all = batch.votes->of(sample);
   if (all.size() <= kFirst) return;
   const TopK& best = batch.best[sample];
-  const double least = batch.votes->least_mixed(sample, best);
+  const double least = batch.votes->min_mixed(sample, best);
   std::vector<std::uint32_t>& votes = scratch.votes;
   votes.clear();
   for (std::uint32_t v = 0; v < all.size(); ++v) {
     const bool known = !std::isinf(batch.votes->score(sample, v));
-    if (!known && batch.votes->most_mixed(sample, v, best.threshold()) >= least) votes.push_back(v);
+    if (!known && batch.votes->max_mixed(sample, v, best.threshold()) >= least) votes.push_back(v);
   }
   score_votes(b, s, batch, scratch);
 }
 
-std::size_t CandidateRescorer::score(std::vector<Hit>& hits, std::uint32_t b, std::size_t s,
+std::size_t CandidateRescorer::score(std::vector<Candidate>& candidates, std::uint32_t b, std::size_t s,
                                      PredictionBatch& batch, Scratch& scratch) const {
   const std::size_t sample = batch.sample(b, s);
   TopK& best = batch.best[sample];
-  std::erase_if(hits, [&](const Hit& hit) { return hit.bound < best.threshold(); });
-  if (hits.size() > kFirst)
-    std::ranges::nth_element(hits, hits.begin() + kFirst, std::greater<>(), &Hit::bound);
+  std::erase_if(candidates, [&](const Candidate& candidate) { return candidate.bound < best.threshold(); });
+  if (candidates.size() > kFirst)
+    std::ranges::nth_element(candidates, candidates.begin() + kFirst, std::greater<>(), &Candidate::bound);
   const auto votes = batch.votes ? batch.votes->of(sample) : std::span<const KnnVotes::Vote>();
   // Index of the label's vote, or votes.size() without one.
   const auto vote_of = [&](std::uint32_t label) {
@@ -79,10 +79,11 @@ std::size_t CandidateRescorer::score(std::vector<Hit>& hits, std::uint32_t b, st
   std::size_t scored = 0;
   scratch.scores.resize(std::max(scratch.scores.size(), kFirst));
   exact_.begin(batch.inputs[b], s, batch.single_features(b, s), scratch.exact);
-  for (auto hit = hits.cbegin(); hit != hits.cend();) {
+  for (auto candidate = candidates.cbegin(); candidate != candidates.cend();) {
     scratch.ids.clear();
-    for (; hit != hits.cend() && scratch.ids.size() < kFirst; ++hit) {
-      if (hit->bound >= best.threshold() && !is_known(hit->label)) scratch.ids.push_back(hit->label);
+    for (; candidate != candidates.cend() && scratch.ids.size() < kFirst; ++candidate) {
+      if (candidate->bound >= best.threshold() && !is_known(candidate->label))
+        scratch.ids.push_back(candidate->label);
     }
     if (scratch.ids.empty()) break;
     exact_.score(scratch.ids, batch.output_scratch(), scratch.exact, scratch.scores.data());
@@ -94,7 +95,7 @@ std::size_t CandidateRescorer::score(std::vector<Hit>& hits, std::uint32_t b, st
     scored += scratch.ids.size();
   }
   exact_.end(scratch.exact);
-  hits.clear();
+  candidates.clear();
   return scored;
 }
 

@@ -18,7 +18,7 @@ class CandidateRescorer {
   static constexpr std::size_t kFirst = 16;                   // labels scored first
   static constexpr std::size_t kMaxBest = TopK::kMaxInOrder;  // larger k: bounds prune too little
 
-  struct Hit {
+  struct Candidate {
     std::uint32_t label;
     float bound;  // upper bound of its score
   };
@@ -38,10 +38,10 @@ class CandidateRescorer {
   // Scores the labels with the largest votes, which are likely to be among the top k. Call it before the
   // others.
   void score_first_votes(std::uint32_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
-  // Scores the hits that can still be among the top k and clears `hits`; returns the number of scored labels.
-  // Each label occurs once.
-  std::size_t score(std::vector<Hit>& hits, std::uint32_t b, std::size_t s, PredictionBatch& batch,
-                    Scratch& scratch) const;
+  // Scores the candidates that can still be among the top k and clears `candidates`; returns the number of
+  // scored labels. Each label occurs once.
+  std::size_t score(std::vector<Candidate>& candidates, std::uint32_t b, std::size_t s,
+                    PredictionBatch& batch, Scratch& scratch) const;
   // Scores the labels that can still be among the top k because of their votes. Precondition: labels without
   // a score so far are not among the top k by score alone.
   void score_last_votes(std::uint32_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;

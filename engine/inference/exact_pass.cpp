@@ -29,11 +29,11 @@ void keep_best(std::size_t b, std::span<const std::uint32_t> chunk, const float*
   if (batch.k > TopK::kMaxInOrder) return keep_many(chunk, in, z, best, scratch.columns);
   for (std::size_t s = 0; s < in.lanes; ++s)
     scratch.threshold[s] = s < in.samples ? best[s].threshold() : std::numeric_limits<float>::infinity();
-  const std::size_t hits = kernels::active().select_above(z, chunk.size(), in.lanes, scratch.threshold.data(),
-                                                          scratch.hits.data());
+  const std::size_t found = kernels::active().select_above(z, chunk.size(), in.lanes,
+                                                           scratch.threshold.data(), scratch.places.data());
   const auto lanes = static_cast<std::uint32_t>(in.lanes);
-  for (std::size_t h = 0; h < hits; ++h) {
-    const std::uint32_t at = scratch.hits[h];
+  for (std::size_t i = 0; i < found; ++i) {
+    const std::uint32_t at = scratch.places[i];
     best[at % lanes].offer(chunk[at / lanes], z[at]);
   }
 }

@@ -16,10 +16,10 @@ class ExactPass {
  public:
   struct Scratch {
     Chunks::Scratch chunks;
-    std::vector<float> threshold;     // by lane: lower scores are ignored
-    std::vector<std::uint32_t> hits;  // indices of scores at or above the threshold
-    std::vector<float> chunk_norm;    // by lane
-    AlignedArray<float> columns;      // scores of a few neurons, by lane
+    std::vector<float> threshold;       // by lane: lower scores are ignored
+    std::vector<std::uint32_t> places;  // indices of scores at or above the threshold
+    std::vector<float> chunk_norm;      // by lane
+    AlignedArray<float> columns;        // scores of a few neurons, by lane
   };
 
   // `postings`: whether the output layer has a linear term that is evaluated from postings.

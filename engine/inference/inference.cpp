@@ -87,7 +87,7 @@ void Predictor::check(const Dataset& data) const {
 }
 
 // Max number of known items to exclude from the answer, over the samples [first, end).
-std::size_t Predictor::most_known(const Dataset& data, std::size_t first, std::size_t end) const {
+std::size_t Predictor::max_known(const Dataset& data, std::size_t first, std::size_t end) const {
   if (!of_items()) return 0;
   std::size_t most = 0;
   for (std::size_t i = first; i < end; ++i) most = std::max(most, data.features(i).ids.size());
@@ -139,14 +139,14 @@ void Predictor::predict(const Dataset& data, const Wanted& wanted, std::vector<S
                         const Sink& sink) const {
   check(data);
   const std::size_t lanes = block_lanes(), groups = (data.size() + lanes - 1) / lanes;
-  const auto most_threads = static_cast<std::size_t>(resolve_threads(options_.threads));
+  const auto max_threads = static_cast<std::size_t>(resolve_threads(options_.threads));
   // Enough work units for all threads, with bounded memory.
   const std::size_t blocks = std::clamp<std::size_t>(
-      std::min(groups / most_threads, kBestAtOnce / (lanes * kept_for(wanted, wanted.k))), 1,
+      std::min(groups / max_threads, kBestAtOnce / (lanes * kept_for(wanted, wanted.k))), 1,
       lanes == 1 ? 1 : PredictionBatch::kMaxBlocks);
   const std::size_t batches = (groups + blocks - 1) / blocks, size = blocks * lanes;
-  const std::size_t threads = std::max<std::size_t>(1, std::min(batches, most_threads));
-  const std::size_t most = most_entries(trained_.network, data, lanes),
+  const std::size_t threads = std::max<std::size_t>(1, std::min(batches, max_threads));
+  const std::size_t most = max_entries(trained_.network, data, lanes),
                     entries = options_.by_row ? std::bit_ceil(most) : most;
   if (scratch.size() < threads) scratch.resize(threads);
   if (options_.log_norms != nullptr) options_.log_norms->resize(data.size());
@@ -166,7 +166,7 @@ void Predictor::predict(const Dataset& data, const Wanted& wanted, Scratch& scra
   const bool exact = all_neurons_ != nullptr && inference(wanted) == Inference::kFull;
   // Powers of two, so that growing requests rarely reallocate.
   Scratch::Work& work =
-      reserve(blocks, lanes, std::bit_ceil(most_entries(trained_.network, data, lanes)), exact, scratch);
+      reserve(blocks, lanes, std::bit_ceil(max_entries(trained_.network, data, lanes)), exact, scratch);
   for (std::size_t first = 0; first < data.size(); first += blocks * lanes)
     predict_batch(data, first, std::min(data.size(), first + blocks * lanes), wanted, work, sink);
 }
@@ -177,7 +177,7 @@ void Predictor::predict_batch(const Dataset& data, std::size_t first, std::size_
   PredictionBatch& batch = work.batch;
   const LossKind loss = trained_.network.config().loss.kind;
   const bool keep = options_.keep_known || wanted.keep_known;
-  const std::size_t known = keep ? 0 : most_known(data, first, end);
+  const std::size_t known = keep ? 0 : max_known(data, first, end);
   batch.k = kept_for(wanted, wanted.k + known);
   const RareRanking* rare = rare_of(wanted);
   std::vector<double>* log_norms = options_.log_norms;

@@ -142,7 +142,7 @@ class Predictor {
   Inference resolved(const Wanted& wanted) const;
   const Scorer& scorer_of(std::size_t lanes, bool exact) const;
   void check(const Dataset& data) const;
-  std::size_t most_known(const Dataset& data, std::size_t first, std::size_t end) const;
+  std::size_t max_known(const Dataset& data, std::size_t first, std::size_t end) const;
   std::span<const Prediction> without_known(std::span<const Prediction> best, const SparseRow& row,
                                             std::size_t k, std::vector<Prediction>& unknown) const;
   std::size_t block_lanes() const;

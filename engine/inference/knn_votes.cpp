@@ -77,7 +77,7 @@ KnnVotes::Mixed KnnVotes::mixed(std::uint32_t label, double score, double vote) 
           label};
 }
 
-double KnnVotes::least_mixed(std::size_t i, const TopK& best) {
+double KnnVotes::min_mixed(std::size_t i, const TopK& best) {
   known_.clear();
   for (std::size_t v = from_[i]; v < from_[i + 1]; ++v) {
     if (std::isinf(scores_[v])) continue;

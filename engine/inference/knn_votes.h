@@ -47,9 +47,9 @@ class KnnVotes {
 
   // Lower bound of the k-th best mixed probability of sample i, from the known scores of votes and from
   // `best`, the sample's top k by network scores; below 0 before k labels are known. Not for softmax.
-  double least_mixed(std::size_t i, const TopK& best);
+  double min_mixed(std::size_t i, const TopK& best);
   // Upper bound of the mixed probability of the label of(i)[v], where the network's score is at most `score`.
-  double most_mixed(std::size_t i, std::size_t v, float score) const {
+  double max_mixed(std::size_t i, std::size_t v, float score) const {
     return mixed(0, score, votes_[from_[i] + v].weight).probability;
   }
 

@@ -10,12 +10,12 @@
 
 namespace slide {
 
-std::size_t most_entries(const Network& network, const Dataset& data, std::size_t lanes) {
+std::size_t max_entries(const Network& network, const Dataset& data, std::size_t lanes) {
   std::size_t most = 0;
   for (std::size_t first = 0; first < data.size(); first += lanes) {
     std::size_t entries = 0;
     for (std::size_t i = first; i < std::min(data.size(), first + lanes); ++i)
-      entries += crosses_of(network).most_entries(data.features(i).ids.size());
+      entries += crosses_of(network).max_entries(data.features(i).ids.size());
     most = std::max(most, entries);
   }
   return most;
@@ -30,11 +30,11 @@ void PredictionBatch::add_log_norm(std::size_t i, double more) {
 }
 
 void PredictionBatch::reserve(const TrainedNetwork& trained, std::size_t block_count, std::size_t block_lanes,
-                              std::size_t most_entries) {
-  if (lanes == block_lanes && blocks.size() >= block_count && entries >= most_entries) return;
+                              std::size_t max_entries) {
+  if (lanes == block_lanes && blocks.size() >= block_count && entries >= max_entries) return;
   lanes = block_lanes;
   hidden = trained.hidden;
-  entries = std::max(entries, most_entries);
+  entries = std::max(entries, max_entries);
   block_count = std::max(block_count, blocks.size());
   blocks.clear();
   for (std::size_t b = 0; b < block_count; ++b)

@@ -40,7 +40,7 @@ struct TrainedNetwork {
 };
 
 // Max number of feature values, feature crosses included, of any `lanes` samples that form a block.
-std::size_t most_entries(const Network& network, const Dataset& data, std::size_t lanes);
+std::size_t max_entries(const Network& network, const Dataset& data, std::size_t lanes);
 
 // Whether the first layer computes each sample from its own full input: samples of a block do not share a
 // feature selection.
@@ -85,9 +85,9 @@ struct PredictionBatch {
   // Adds exp(more) to the sum whose logarithm is log_norm[i].
   void add_log_norm(std::size_t i, double more);
 
-  // Reserves `block_count` blocks of `block_lanes` samples with up to `most_entries` feature values.
+  // Reserves `block_count` blocks of `block_lanes` samples with up to `max_entries` feature values.
   void reserve(const TrainedNetwork& trained, std::size_t block_count, std::size_t block_lanes,
-               std::size_t most_entries);
+               std::size_t max_entries);
   // Loads samples [first_sample, end) of `data`, which must fit; computes their kNN votes and runs the hidden
   // layers.
   void begin(const Network& network, const Dataset& data, std::size_t first_sample, std::size_t end);

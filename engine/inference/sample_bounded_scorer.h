@@ -1,6 +1,6 @@
-// Low-latency exact top-k scoring of a single sample: upper bounds of all output neurons' scores
-// (SampleBounds), then exact scores of only those neurons that can be among the top k. FullScorer scores the
-// sample where bounds are unavailable or prune too little, and where all exact scores are requested.
+// Exact top k of a single sample, at low latency: computes upper bounds of the scores of all output neurons
+// (SampleBounds), then exact scores of the neurons that can be among the top k. Where bounds are unavailable
+// or prune too little, and where all exact scores are requested, FullScorer scores the sample.
 //
 // Immutable, safe from any thread with one Scratch per thread (Scorer).
 #pragma once
@@ -24,30 +24,30 @@ class SampleBoundedScorer final : public Scorer {
   SampleBoundedScorer(const FullScorer& full, const Network& network,
                       std::shared_ptr<const WideBounds> bounds)
       : full_(full),
-        screen_(full.output(), full.postings(), std::move(bounds)),
-        hits_(full.output(), network.sample_features()) {}
+        bounds_(full.output(), full.postings(), std::move(bounds)),
+        rescorer_(full.output(), network.sample_features()) {}
 
   // Whether approximate scores have error bounds; precondition of score().
-  bool bounded() const { return screen_.bounded(); }
+  bool bounded() const { return bounds_.bounded(); }
 
   // For one sample: `blocks` and `lanes` are 1.
   std::unique_ptr<Scorer::Scratch> make_scratch(std::size_t blocks, std::size_t lanes) const override;
   void score(PredictionBatch& batch, Scorer::Scratch& scratch) const override;
-  std::size_t bytes() const override { return screen_.bytes(); }
+  std::size_t bytes() const override { return bounds_.bytes(); }
 
  private:
   struct Scratch final : Scorer::Scratch {
     std::unique_ptr<FullScorer::Scratch> full;
-    SampleBounds::Scratch screen;
-    CandidateRescorer::Scratch candidate_rescorer;
-    std::vector<CandidateRescorer::Hit> hits;
+    SampleBounds::Scratch bounds;
+    CandidateRescorer::Scratch rescorer;
+    std::vector<CandidateRescorer::Candidate> candidates;
   };
 
-  bool score_hits(PredictionBatch& batch, Scratch& scratch) const;
+  bool score_by_bounds(PredictionBatch& batch, Scratch& scratch) const;
 
   const FullScorer& full_;
-  SampleBounds screen_;
-  CandidateRescorer hits_;
+  SampleBounds bounds_;
+  CandidateRescorer rescorer_;
 };
 
 }  // namespace slide

@@ -36,7 +36,7 @@ void SampleBounds::copy_weights() {
   const std::size_t rows = output_.size(), columns = output_.inputs();
   q_ = AlignedArray<std::int8_t>(rows * stride_);
   exponents_.resize(rows);
-  errors_.assign((rows + kStretch - 1) / kStretch, 0.0F);
+  errors_.assign((rows + kErrorRows - 1) / kErrorRows, 0.0F);
   std::vector<float> rounded(columns);
   for (std::size_t r = 0; r < rows; ++r) {
     const float* row = output_.weights().row(r);
@@ -52,7 +52,7 @@ void SampleBounds::copy_weights() {
       const double one = double{row[c]} - double{rounded[c]};
       square += one * one;
     }
-    float& worst = errors_[r / kStretch];
+    float& worst = errors_[r / kErrorRows];
     worst = std::max(worst, std::nextafter(static_cast<float>(std::sqrt(square)), INFINITY));
   }
 }
@@ -60,14 +60,14 @@ void SampleBounds::copy_weights() {
 SampleBounds::Scratch SampleBounds::make_scratch() const {
   Scratch scratch{AlignedArray<float>(stride_), AlignedArray<float>(output_.size()), {}, {}, {}};
   if (bounds_) scratch.wide = AlignedArray<float>(bounds_->groups());
-  scratch.places.resize(kStretch + 1);
+  scratch.places.resize(kErrorRows + 1);
   return scratch;
 }
 
 // Error bound of the approximate scores of the neurons that share the bound with neuron `first`, for
 // activations of length `length`.
 float SampleBounds::error(std::size_t first, double length) const {
-  return errors_.empty() ? 0.0F : static_cast<float>(errors_[first / kStretch] * length);
+  return errors_.empty() ? 0.0F : static_cast<float>(errors_[first / kErrorRows] * length);
 }
 
 // Approximate scores of all neurons, without the linear term.
@@ -111,39 +111,39 @@ bool SampleBounds::bound(const BlockInput& in, const SparseRow& row, Scratch& sc
   score_hidden(in, scratch);
   if (wide_ != nullptr) add_wide(row, scratch);
   const double length = std::sqrt(square);
-  for (std::size_t first = 0; first < output_.size(); first += kStretch) {
+  for (std::size_t first = 0; first < output_.size(); first += kErrorRows) {
     const float wrong = error(first, length);
-    const std::size_t end = std::min(output_.size(), first + kStretch);
+    const std::size_t end = std::min(output_.size(), first + kErrorRows);
     for (std::size_t n = first; n < end; ++n) scratch.z.data()[n] += wrong;
   }
   return true;
 }
 
-// Calls take(n), which returns the next `least`, for neurons whose bound is above `least`; calls may include
-// neurons that a later `least` excludes.
+// Calls take(n) for neurons whose bound is above `min_bound`. take() returns the new `min_bound`; calls may
+// include neurons that it excludes.
 template <class Take>
-void SampleBounds::take(float least, Scratch& scratch, Take&& take) const {
+void SampleBounds::take(float min_bound, Scratch& scratch, Take&& take) const {
   constexpr std::size_t kLanes = kernels::kLaneMultiple;
   float* z = scratch.z.data();
-  for (std::size_t first = 0; first < output_.size(); first += kStretch) {
-    const std::size_t end = std::min(output_.size(), first + kStretch), rows = (end - first) / kLanes;
+  for (std::size_t first = 0; first < output_.size(); first += kErrorRows) {
+    const std::size_t end = std::min(output_.size(), first + kErrorRows), rows = (end - first) / kLanes;
     std::array<float, kLanes> threshold;
-    threshold.fill(least);
+    threshold.fill(min_bound);
     const std::size_t found =
         kernels::active().select_above(z + first, rows, kLanes, threshold.data(), scratch.places.data());
-    for (std::size_t i = 0; i < found; ++i) least = take(first + scratch.places[i]);
+    for (std::size_t i = 0; i < found; ++i) min_bound = take(first + scratch.places[i]);
     for (std::size_t n = first + rows * kLanes; n < end; ++n) {
-      if (z[n] > least) least = take(n);
+      if (z[n] > min_bound) min_bound = take(n);
     }
   }
 }
 
 void SampleBounds::take_largest(std::size_t count, Scratch& scratch,
-                                std::vector<CandidateRescorer::Hit>& out) const {
-  using Hit = CandidateRescorer::Hit;
+                                std::vector<CandidateRescorer::Candidate>& out) const {
+  using Candidate = CandidateRescorer::Candidate;
   float* z = scratch.z.data();
   const auto first = out.size();
-  const auto above = [](const Hit& a, const Hit& b) { return a.bound > b.bound; };
+  const auto above = [](const Candidate& a, const Candidate& b) { return a.bound > b.bound; };
   take(-INFINITY, scratch, [&](std::size_t n) {  // a heap with the smallest in front
     if (out.size() - first == count) {
       if (z[n] <= out[first].bound) return out[first].bound;
@@ -160,8 +160,10 @@ void SampleBounds::take_largest(std::size_t count, Scratch& scratch,
   }
 }
 
-void SampleBounds::take_above(float least, Scratch& scratch, std::vector<CandidateRescorer::Hit>& out) const {
-  const float lowest = least > std::numeric_limits<float>::lowest() ? least - rounding_of(least) : -INFINITY;
+void SampleBounds::take_above(float min_score, Scratch& scratch,
+                              std::vector<CandidateRescorer::Candidate>& out) const {
+  const float lowest =
+      min_score > std::numeric_limits<float>::lowest() ? min_score - rounding_of(min_score) : -INFINITY;
   float* z = scratch.z.data();
   take(lowest, scratch, [&](std::size_t n) {
     out.push_back({static_cast<std::uint32_t>(n), z[n] + rounding_of(z[n])});

@@ -43,21 +43,22 @@ class SampleBounds {
   // Returns false where activations are not finite.
   bool bound(const BlockInput& in, const SparseRow& row, Scratch& scratch) const;
   // Move neurons from the scratch to `out`, unordered: the `count` neurons of largest bound; and all neurons
-  // whose bound is at least `least`.
-  void take_largest(std::size_t count, Scratch& scratch, std::vector<CandidateRescorer::Hit>& out) const;
-  void take_above(float least, Scratch& scratch, std::vector<CandidateRescorer::Hit>& out) const;
+  // whose bound is at least `min_score`.
+  void take_largest(std::size_t count, Scratch& scratch,
+                    std::vector<CandidateRescorer::Candidate>& out) const;
+  void take_above(float min_score, Scratch& scratch, std::vector<CandidateRescorer::Candidate>& out) const;
 
   std::size_t bytes() const;
 
  private:
-  static constexpr std::size_t kStretch = 256;  // neurons that share one error bound
+  static constexpr std::size_t kErrorRows = 256;  // neurons that share one error bound
 
   void copy_weights();
   float error(std::size_t first, double length) const;
   void score_hidden(const BlockInput& in, Scratch& scratch) const;
   void add_wide(const SparseRow& row, Scratch& scratch) const;
   template <class Take>
-  void take(float least, Scratch& scratch, Take&& take) const;
+  void take(float min_bound, Scratch& scratch, Take&& take) const;
 
   const Layer& output_;
   const WidePostings* wide_;
@@ -65,7 +66,7 @@ class SampleBounds {
   std::size_t stride_;           // columns of a row
   AlignedArray<std::int8_t> q_;  // fp32 rows as int8, see kernels/int8.h
   std::vector<std::int8_t> exponents_;
-  std::vector<float> errors_;  // by kStretch neurons: max length of a row's rounding errors
+  std::vector<float> errors_;  // by kErrorRows neurons: max length of a row's rounding errors
   bool bounded_ = true;
 };
 

@@ -54,12 +54,12 @@ void Scorers::choose_full(const TrainedNetwork& trained, const ScorerChoice& cho
   const WidePath* wide = wide_of(network.output());
   if (wide != nullptr) bounds_ = bounds_of(*wide, network.sample_features());
   if (choice.low_latency) {
-    const SampleBoundedScorer& screen = add<SampleBoundedScorer>(full, network, bounds_);
-    if (screen.bounded()) alone_ = &screen;
+    const SampleBoundedScorer& sample_scorer = add<SampleBoundedScorer>(full, network, bounds_);
+    if (sample_scorer.bounded()) alone_ = &sample_scorer;
   }
   if (!bound_first) return;
-  const BatchBoundedScorer& rough = add<BatchBoundedScorer>(full, network, bounds_, threads);
-  if (rough.bounded()) together_ = &rough;
+  const BatchBoundedScorer& batch_scorer = add<BatchBoundedScorer>(full, network, bounds_, threads);
+  if (batch_scorer.bounded()) together_ = &batch_scorer;
 }
 
 std::size_t Scorers::bytes() const {

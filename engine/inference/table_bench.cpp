@@ -29,7 +29,7 @@ TableBench::TableBench(const Network& network, const Dataset& data, std::size_t 
     : layer_(network.output()) {
   const std::size_t count = std::min(samples, data.size());
   if (count == 0) fail_input("tables are measured on samples: there are none");
-  const std::size_t entries = most_entries(network, data, kBenchLanes);
+  const std::size_t entries = max_entries(network, data, kBenchLanes);
   Block block = network.make_inference_block(kBenchLanes, entries);
   ThreadScratch scratch = network.make_inference_scratch(kBenchLanes, entries);
   for (std::size_t first = 0; first < count; first += kBenchLanes) {

@@ -37,17 +37,17 @@ inline void pack_signs(const float* z, const float* scale, const float* extra, s
                        uint32_t* prints, uint32_t* nearest) {
   for (size_t b = 0; b < lanes; ++b) {
     float least = 0.0f;
-    uint32_t print = 0, least_bit = 0;
+    uint32_t print = 0, nearest_bit = 0;
     for (size_t j = 0; j < k; ++j) {
       const float v = scale == nullptr ? z[j * lanes + b] : z[j * lanes + b] + scale[j] * extra[b];
       const uint32_t bit = uint32_t{1} << j;
       if (v >= 0.0f) print |= bit;
       if (j > 0 && !(std::fabs(v) < least)) continue;
       least = std::fabs(v);
-      least_bit = bit;
+      nearest_bit = bit;
     }
     prints[b] = print;
-    if (nearest != nullptr) nearest[b] = least_bit;
+    if (nearest != nullptr) nearest[b] = nearest_bit;
   }
 }
 

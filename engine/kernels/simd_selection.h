@@ -31,7 +31,7 @@ size_t select_above(const float* z, size_t rows, size_t lanes, const float* thre
 
 // The least of N elements, which are overwritten.
 template <size_t N>
-[[gnu::always_inline]] inline float least_of(float* x) {
+[[gnu::always_inline]] inline float min_of(float* x) {
   SLIDE_UNROLL
   for (size_t half = N / 2; half > 0; half /= 2) {
     for (size_t i = 0; i < half; ++i) x[i] = x[i + half] < x[i] ? x[i + half] : x[i];
@@ -56,7 +56,7 @@ void behind_best(const float* z, size_t rows, size_t lanes, size_t samples, floa
     for (size_t a = 0; a < rows; ++a) best = xsimd::max(best, Vec<Arch>::load_unaligned(z + a * lanes + b));
     for (size_t a = 0; a < rows; ++a) {
       (best - Vec<Arch>::load_unaligned(z + a * lanes + b)).store_aligned(some);
-      const float nearest = least_of<N>(some);
+      const float nearest = min_of<N>(some);
       least[a] = b == 0 || nearest < least[a] ? nearest : least[a];
     }
   }
@@ -67,7 +67,7 @@ template <class Arch, bool kNearest>
 void pack_signs_of_vector(const float* z, const float* scale, const Vec<Arch>& extra, size_t k, size_t lanes,
                           uint32_t* prints, uint32_t* nearest) {
   const Vec<Arch> zero(0.0f);
-  Vec<Arch> print = zero, least = zero, least_bit = zero;
+  Vec<Arch> print = zero, least = zero, nearest_bit = zero;
   for (size_t j = 0; j < k; ++j) {
     auto v = Vec<Arch>::load_unaligned(z + j * lanes);
     if (scale != nullptr) v = xsimd::fma(Vec<Arch>(scale[j]), extra, v);
@@ -77,11 +77,11 @@ void pack_signs_of_vector(const float* z, const float* scale, const Vec<Arch>& e
       const Vec<Arch> size = xsimd::abs(v);
       const auto nearer = size < least;
       least = j == 0 ? size : xsimd::select(nearer, size, least);
-      least_bit = j == 0 ? bit : xsimd::select(nearer, bit, least_bit);
+      nearest_bit = j == 0 ? bit : xsimd::select(nearer, bit, nearest_bit);
     }
   }
   as_words<Arch>(print).store_unaligned(prints);
-  if constexpr (kNearest) as_words<Arch>(least_bit).store_unaligned(nearest);
+  if constexpr (kNearest) as_words<Arch>(nearest_bit).store_unaligned(nearest);
 }
 
 template <class Arch>
@@ -99,7 +99,7 @@ void pack_signs(const float* z, const float* scale, const float* extra, size_t k
   }
   for (; b < lanes; ++b) {
     float least = 0.0f;
-    uint32_t print = 0, least_bit = 0;
+    uint32_t print = 0, nearest_bit = 0;
     for (size_t j = 0; j < k; ++j) {
       const float v =
           scale == nullptr ? z[j * lanes + b] : __builtin_fmaf(scale[j], extra[b], z[j * lanes + b]);
@@ -108,10 +108,10 @@ void pack_signs(const float* z, const float* scale, const float* extra, size_t k
       const float size = __builtin_fabsf(v);
       const bool nearer = j == 0 || size < least;
       least = nearer ? size : least;
-      least_bit = nearer ? bit : least_bit;
+      nearest_bit = nearer ? bit : nearest_bit;
     }
     prints[b] = print;
-    if (nearest != nullptr) nearest[b] = least_bit;
+    if (nearest != nullptr) nearest[b] = nearest_bit;
   }
 }
 

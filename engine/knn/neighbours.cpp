@@ -14,8 +14,8 @@ using kernels::from_bf16, kernels::to_bf16;
 
 namespace {
 
-constexpr std::size_t kAtOnce = 1024;      // samples per task
-constexpr std::size_t kMaxStretches = 16;  // max tasks that fill the inverted index
+constexpr std::size_t kAtOnce = 1024;  // samples per task
+constexpr std::size_t kMaxTasks = 16;  // max tasks that fill the inverted index
 
 double length_of(std::span<const float> values) {
   double square = 0.0;
@@ -109,16 +109,16 @@ Neighbours::Neighbours(const NeighbourConfig& config, Storage storage, std::size
 // Counting sort in tasks: each task counts its samples per feature, then knows where its postings begin.
 void Neighbours::list_postings(std::size_t features, int threads) {
   const std::size_t entries = storage_.features.size();
-  const std::size_t stretches = std::clamp<std::size_t>(entries / (4 * features + 1), 1, kMaxStretches);
-  std::vector<std::vector<std::uint64_t>> next(stretches);
-  const auto each_entry = [&](std::size_t s, auto&& use) {
-    for (std::size_t i = samples() * s / stretches; i < samples() * (s + 1) / stretches; ++i)
+  const std::size_t tasks = std::clamp<std::size_t>(entries / (4 * features + 1), 1, kMaxTasks);
+  std::vector<std::vector<std::uint64_t>> next(tasks);
+  const auto each_entry = [&](std::size_t task, auto&& use) {
+    for (std::size_t i = samples() * task / tasks; i < samples() * (task + 1) / tasks; ++i)
       for (std::uint64_t at = storage_.feature_offsets[i]; at < storage_.feature_offsets[i + 1]; ++at)
         use(i, at);
   };
-  parallel_for(stretches, threads, [&](std::size_t s, int) {
-    next[s].resize(features);
-    each_entry(s, [&](std::size_t, std::uint64_t at) { ++next[s][storage_.features[at]]; });
+  parallel_for(tasks, threads, [&](std::size_t task, int) {
+    next[task].resize(features);
+    each_entry(task, [&](std::size_t, std::uint64_t at) { ++next[task][storage_.features[at]]; });
   });
   offsets_.assign(features + 1, 0);
   for (std::size_t f = 0; f < features; ++f) {
@@ -129,9 +129,9 @@ void Neighbours::list_postings(std::size_t features, int threads) {
   posted_.resize(entries);
   const bool bytes = storage_.small.in_bytes();
   bytes ? q_.resize(entries) : weights_.resize(entries);
-  parallel_for(stretches, threads, [&](std::size_t s, int) {
-    each_entry(s, [&](std::size_t i, std::uint64_t at) {
-      const std::uint64_t to = next[s][storage_.features[at]]++;
+  parallel_for(tasks, threads, [&](std::size_t task, int) {
+    each_entry(task, [&](std::size_t i, std::uint64_t at) {
+      const std::uint64_t to = next[task][storage_.features[at]]++;
       posted_[to] = static_cast<std::uint32_t>(i);
       if (bytes)
         q_[to] = storage_.small.q[at];

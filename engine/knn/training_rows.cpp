@@ -42,7 +42,7 @@ constexpr std::size_t kCountedPairs = std::size_t{1} << 24;  // a few hundredths
 
 // `pairs`: labels times features of each sample, summed; the answer where ids are so sparse that marks of
 // them would need more memory than the data.
-std::size_t distinct_label_features(const Dataset& data, std::size_t a_label, std::size_t pairs) {
+std::size_t distinct_label_features(const Dataset& data, std::size_t per_label, std::size_t pairs) {
   constexpr std::size_t kMarks = std::size_t{1} << 22;
   if (data.feature_count() > data.feature_entries() + kMarks) return pairs;
   if (data.label_count() > data.label_entries() + kMarks) return pairs;
@@ -58,7 +58,7 @@ std::size_t distinct_label_features(const Dataset& data, std::size_t a_label, st
       counted += double(ids.size());
       for (const std::uint32_t id : ids) own += std::exchange(last[id], label + 1) != label + 1 ? 1 : 0;
     }
-    distinct += double(std::min(own, a_label));
+    distinct += double(std::min(own, per_label));
   }
   return counted == 0 ? pairs : static_cast<std::size_t>(std::ceil(distinct / counted * double(pairs)));
 }

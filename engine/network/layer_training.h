@@ -64,7 +64,7 @@ class LayerTraining {
 
   UpdateScratch make_scratch(const Layer& layer) const;
   // Max number of rows that one block touches.
-  std::size_t most_touched() const { return active_limit_; }
+  std::size_t max_touched() const { return active_limit_; }
 
   // Phase A: lists in block.bins, by shard, the rows with a nonzero delta in block number `block_index` of
   // the batch. No effect in a dense layer, where all rows count as touched.

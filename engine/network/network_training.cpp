@@ -116,7 +116,7 @@ NetworkTraining::ShardScratch NetworkTraining::make_shard_scratch(const Network&
   if (input_) scratch.input = input_->make_scratch(*network.input(), samples);
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     scratch.layers.push_back(layers_[l].make_scratch(network.layers()[l]));
-    if (network.layers()[l].sampled()) contributions = std::max(contributions, layers_[l].most_touched());
+    if (network.layers()[l].sampled()) contributions = std::max(contributions, layers_[l].max_touched());
   }
   scratch.groups.reserve(contributions * blocks);
   scratch.batch.inputs.reserve(blocks);

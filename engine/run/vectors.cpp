@@ -61,7 +61,7 @@ void sample_vectors(const Model& model, const Dataset& samples, int threads, flo
     fail_input("the data have {} features, the model {}", samples.feature_count(), features);
   const std::size_t lanes = has_whole_input(network) ? PredictionBatch::kLanesByRow : 1;
   const std::size_t groups = (samples.size() + lanes - 1) / lanes;
-  const std::size_t entries = std::bit_ceil(most_entries(network, samples, lanes));
+  const std::size_t entries = std::bit_ceil(max_entries(network, samples, lanes));
   std::vector<PredictionBatch> batches(static_cast<std::size_t>(resolve_threads(threads)));
   parallel_for(groups, static_cast<int>(batches.size()), [&](std::size_t group, int thread) {
     PredictionBatch& batch = batches[static_cast<std::size_t>(thread)];

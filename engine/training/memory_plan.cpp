@@ -54,7 +54,7 @@ LayerPlan plan_layer(const LayerShape& layer, const BlockLimits& limits, const B
   plan.weights += Layer::bytes_of(layer);
   const auto neurons = double(layer.neurons);
   if (layer.output && layer.config.wide) {
-    const double wide = WidePath::most_weights(layer.config, neurons, double(bounds.label_features));
+    const double wide = WidePath::max_weights(layer.config, neurons, double(bounds.label_features));
     plan.weights += WidePath::bytes_of(wide, neurons);
     plan.state += wide * sizeof(float);
   }
@@ -118,7 +118,7 @@ double evaluation_bytes(const Config& config, const NetworkShape& shape, std::si
   if (bounds.evaluated == 0) return 0;
   double bytes = batch_bytes(config, shape, bounds, threads, busy);
   const double wide =
-      WidePath::most_weights(output, double(shape.layers.back().neurons), double(bounds.label_features));
+      WidePath::max_weights(output, double(shape.layers.back().neurons), double(bounds.label_features));
   if (resolved_inference(config, labels) == Inference::kLsh) {
     bytes += candidate_bytes(config, shape, wide, threads);
   } else if (output.wide) {
@@ -181,8 +181,7 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
         WidePath::finding_bytes_of(output, double(shape.layers.back().neurons), double(bounds.label_features),
                                    double(shape.features), threads) +
         sizeof(std::uint32_t) *  // a copy, when the array of features is cut to its length
-            WidePath::most_weights(output, double(shape.layers.back().neurons),
-                                   double(bounds.label_features));
+            WidePath::max_weights(output, double(shape.layers.back().neurons), double(bounds.label_features));
   }
   if (config.data.kind == DataKind::kInteractions) {  // drawn from the users, twice each
     plan.patterns += 2 * (double(bounds.all_features) * (sizeof(std::uint32_t) + sizeof(float)) +

@@ -43,11 +43,11 @@ bool regresses_items(const Config& config) {
 // Ends of the ranges of features that each thread updates, approximately, so that it also initialises them
 // (first touch by NUMA node).
 std::vector<std::size_t> feature_ends(const Dataset& train, const Network& network, int threads) {
-  const auto runs = static_cast<std::uint32_t>(Indices::stretches(threads));
+  const auto ranges = static_cast<std::uint32_t>(Indices::ranges(threads));
   const FeatureShards owners(train, network.parts().own_features(), network.input()->dense_rows(),
-                             network.config().train.batch_size, runs);
+                             network.config().train.batch_size, ranges);
   std::vector<std::size_t> ends;
-  for (std::uint32_t run = 0; run < runs; ++run) ends.push_back(owners.end(run));
+  for (std::uint32_t range = 0; range < ranges; ++range) ends.push_back(owners.end(range));
   return ends;
 }
 

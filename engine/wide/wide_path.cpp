@@ -234,7 +234,7 @@ double WidePath::bytes_of(double weights, double neurons) {
   return (neurons + 1) * sizeof(std::uint64_t) + weights * (sizeof(std::uint32_t) + sizeof(float));
 }
 
-double WidePath::most_weights(const LayerConfig& config, double neurons, double label_features) {
+double WidePath::max_weights(const LayerConfig& config, double neurons, double label_features) {
   return std::min(neurons * config.wide_features, label_features) + neurons * config.wide_negatives;
 }
 

@@ -97,7 +97,7 @@ class WidePath final : public OutputTerm {
   // Memory of patterns with `weights` weights; and the max number of weights for a layer configuration, where
   // `label_features` is the sum over samples of labels * features.
   static double bytes_of(double weights, double neurons);
-  static double most_weights(const LayerConfig& config, double neurons, double label_features);
+  static double max_weights(const LayerConfig& config, double neurons, double label_features);
   // Upper bound of the temporary memory to build the patterns.
   static double finding_bytes_of(const LayerConfig& config, double neurons, double label_features,
                                  double features, int threads);

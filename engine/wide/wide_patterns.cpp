@@ -111,7 +111,7 @@ WidePath::WidePath(const LayerConfig& config, double length, const Dataset& trai
     label_features += double(train.labels(i).size()) * double(train.features(i).ids.size());
   const double all = double(neurons) * double(train.feature_count());
   const auto most =
-      static_cast<std::size_t>(std::min(all, most_weights(config_, double(neurons), label_features)));
+      static_cast<std::size_t>(std::min(all, max_weights(config_, double(neurons), label_features)));
   const auto samples_of = [&](std::size_t n) { return sums.samples(n).size(); };
   find(chunks_of(neurons, samples_of), most, threads, [&](std::size_t n, int thread, Patterns& to) {
     auto& finder = finders[static_cast<std::size_t>(thread)];
@@ -169,7 +169,7 @@ double WidePath::finding_bytes_of(const LayerConfig& config, double neurons, dou
                                   double features, int threads) {
   const double at_once = PatternChunk::kAtOnce * std::max(1, threads) * double(PatternChunk::kNeurons);
   const double copied = std::min(neurons, at_once);
-  const double copy = std::min(copied * features, most_weights(config, copied, label_features)) *
+  const double copy = std::min(copied * features, max_weights(config, copied, label_features)) *
                       (sizeof(std::uint32_t) + sizeof(float));
   const double sums = threads * LabelSums::sum_bytes_of(features), against = config.wide_negatives;
   if (against == 0) return copy + sums;

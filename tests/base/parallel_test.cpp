@@ -43,7 +43,7 @@ TEST(Parallel, EachIndexIsTakenOnceByAnyThread) {
   }
 }
 
-TEST(Parallel, AThreadBeginsWithAStretchOfItsOwn) {
+TEST(Parallel, AThreadBeginsWithARangeOfItsOwn) {
   Indices indices(10, 2);
   std::size_t index = 0;
   ASSERT_TRUE(indices.take(1, index));
@@ -55,7 +55,7 @@ TEST(Parallel, AThreadBeginsWithAStretchOfItsOwn) {
 TEST(Parallel, OwnedIndicesAndTurnsAreEachDoneOnceByTheirThread) {
   for (const int threads : {1, 2, 3, 8, 70}) {
     for (const std::size_t count : {0, 1, 2, 7, 1000}) {
-      const std::size_t owners = Indices::stretches(threads);
+      const std::size_t owners = Indices::ranges(threads);
       std::vector<std::size_t> ends(owners, count / 3);  // most owners have no index
       ends.back() = count;
       std::vector<std::vector<int>> by(2, std::vector<int>(count, -1));

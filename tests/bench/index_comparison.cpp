@@ -78,7 +78,7 @@ Vectors vectors_of(const Network& network, const Dataset& data, std::size_t samp
     std::copy_n(lsh::fetch_row(rows, inputs, i, buffer.data()), inputs, v.w.data() + i * v.width);
     v.w[i * v.width + inputs] = rows.bias != nullptr ? rows.bias[i] : 0.0F;
   }
-  const std::size_t entries = most_entries(network, data, kLanes);
+  const std::size_t entries = max_entries(network, data, kLanes);
   Block block = network.make_inference_block(kLanes, entries);
   ThreadScratch scratch = network.make_inference_scratch(kLanes, entries);
   for (std::size_t first = 0; first < v.queries; first += kLanes) {

@@ -40,12 +40,12 @@ struct Shape {
       : rows(state.range(0)), inner(state.range(1)), lanes(state.range(2)) {}
 };
 
-constexpr int kStretches = 2000;
+constexpr int kIterations = 2000;
 
 // Times `kernel`, with `work` units per call, in intervals of about 0.1 ms between two probes.
 template <class Kernel>
 void against(benchmark::State& state, double (*peak)(), double work, Kernel&& kernel) {
-  const auto stretch = [&](int calls) {
+  const auto run_calls = [&](int calls) {
     LapClock clock;
     for (int call = 0; call < calls; ++call) {
       kernel();
@@ -53,11 +53,11 @@ void against(benchmark::State& state, double (*peak)(), double work, Kernel&& ke
     }
     return clock.lap() / calls;
   };
-  stretch(3);
-  const int calls = std::max(1, static_cast<int>(1e-4 / stretch(3)));
+  run_calls(3);
+  const int calls = std::max(1, static_cast<int>(1e-4 / run_calls(3)));
   std::vector<double> shares;
   for (auto _ : state) {
-    const double before = peak(), call = stretch(calls), after = peak();
+    const double before = peak(), call = run_calls(calls), after = peak();
     state.SetIterationTime(call);
     shares.push_back(work / call / (0.5 * (before + after)));
   }
@@ -157,11 +157,11 @@ void BM_softmax_lanes(benchmark::State& state) {
 
 #define SHAPES \
   Args({600, 128, 32})->Args({600, 128, 16})->Args({600, 128, 64})->Args({600, 256, 32})->Args({600, 512, 32})
-BENCHMARK(BM_rows_forward)->UseManualTime()->Iterations(kStretches)->SHAPES;
-BENCHMARK(BM_rows_forward_bf16)->UseManualTime()->Iterations(kStretches)->SHAPES;
-BENCHMARK(BM_rows_backward_input)->UseManualTime()->Iterations(kStretches)->SHAPES;
-BENCHMARK(BM_rows_gradient)->UseManualTime()->Iterations(kStretches)->SHAPES;
-BENCHMARK(BM_gather_rows)->UseManualTime()->Iterations(kStretches)->Args({80, 128})->Args({80, 512});
+BENCHMARK(BM_rows_forward)->UseManualTime()->Iterations(kIterations)->SHAPES;
+BENCHMARK(BM_rows_forward_bf16)->UseManualTime()->Iterations(kIterations)->SHAPES;
+BENCHMARK(BM_rows_backward_input)->UseManualTime()->Iterations(kIterations)->SHAPES;
+BENCHMARK(BM_rows_gradient)->UseManualTime()->Iterations(kIterations)->SHAPES;
+BENCHMARK(BM_gather_rows)->UseManualTime()->Iterations(kIterations)->Args({80, 128})->Args({80, 512});
 BENCHMARK(BM_softmax_lanes)->Args({600, 128, 32});
 
 }  // namespace

@@ -89,7 +89,7 @@ int probe(int argc, char** argv) {
 
   std::vector<AlignedArray<float>> hidden;
   std::vector<std::array<std::uint32_t, kTop>> tops;
-  const std::size_t entries = most_entries(network, data, lanes);
+  const std::size_t entries = max_entries(network, data, lanes);
   Block block = network.make_inference_block(lanes, entries);
   ThreadScratch scratch = network.make_inference_scratch(lanes, entries);
   AlignedArray<float> z(neurons * lanes);

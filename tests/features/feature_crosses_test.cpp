@@ -72,7 +72,7 @@ void for_each_pair(const std::vector<std::uint32_t>& ids, F&& visit) {
 }
 
 // By definition, in double precision.
-Pairs naive_choice(const Dataset& data, std::size_t a_label) {
+Pairs naive_choice(const Dataset& data, std::size_t per_label) {
   std::map<FeatureCross, double> with_pair;
   std::map<std::uint32_t, double> with;
   for (std::size_t i = 0; i < data.samples(); ++i) {
@@ -99,7 +99,7 @@ Pairs naive_choice(const Dataset& data, std::size_t a_label) {
       if (gain > 1 + 1e-6) ranked.emplace_back(-static_cast<float>(n * std::log(gain)), pair);
     }
     std::sort(ranked.begin(), ranked.end());
-    ranked.resize(std::min(ranked.size(), a_label));
+    ranked.resize(std::min(ranked.size(), per_label));
     for (const auto& [score, pair] : ranked) chosen.insert(pair);
   }
   return {chosen.begin(), chosen.end()};
@@ -109,12 +109,12 @@ TEST(FeatureCrosses, AreThoseThatSayMostOfALabelOnAnyNumberOfThreads) {
   const Dataset sets[] = {data_of_groups(1, 900, 60, 25, 8), data_of_groups(2, 900, 60, 25, 8),
                           data_of_groups(3, 500, 130, 12, 60), data_of_groups(4, 33'000, 60, 25, 4)};
   for (const Dataset& data : sets) {
-    for (const std::uint32_t a_label : {2U, 32U}) {
-      const Pairs expected = naive_choice(data, a_label);
+    for (const std::uint32_t per_label : {2U, 32U}) {
+      const Pairs expected = naive_choice(data, per_label);
       EXPECT_GT(expected.size(), 10U);
       for (const int threads : {1, 2, 5}) {
-        const FeatureCrosses crosses = FeatureCrosses::choose(data, a_label, threads);
-        EXPECT_EQ(pairs_of(crosses), expected) << data.size() << " " << a_label << " " << threads;
+        const FeatureCrosses crosses = FeatureCrosses::choose(data, per_label, threads);
+        EXPECT_EQ(pairs_of(crosses), expected) << data.size() << " " << per_label << " " << threads;
         EXPECT_TRUE(FeatureCrosses::are_good(crosses.crosses(), data.feature_count()));
         EXPECT_EQ(crosses.features(), data.feature_count());
       }
@@ -195,7 +195,7 @@ TEST(FeatureCrosses, RowsGetThemBehindTheirFeatures) {
       const auto expected = naive_row(crosses, data.features(i));
       ASSERT_EQ(row.ids.size(), expected.size());
       ASSERT_EQ(row.values.size(), expected.size());
-      EXPECT_LE(row.ids.size(), crosses.most_entries(entries));
+      EXPECT_LE(row.ids.size(), crosses.max_entries(entries));
       EXPECT_TRUE(row.ids.size() > entries || entries < 40);
       std::size_t k = 0;
       for (const auto& [id, value] : expected) {
@@ -248,9 +248,9 @@ TEST(FeatureCrosses, OfALongRowAreThoseOfItsLargestEntries) {
     EXPECT_TRUE(all[id - 50].first == 0 || all[id - 50].first > 10);
     EXPECT_GT(all[id - 50].second, 10U);
   }
-  EXPECT_EQ(FeatureCrosses(all, 50).most_entries(50), 50U + 40 * 39 / 2);
-  EXPECT_EQ(FeatureCrosses(all, 50).most_entries(0), 0U);
-  EXPECT_EQ(FeatureCrosses({{1, 2}}, 50).most_entries(9), 10U);
+  EXPECT_EQ(FeatureCrosses(all, 50).max_entries(50), 50U + 40 * 39 / 2);
+  EXPECT_EQ(FeatureCrosses(all, 50).max_entries(0), 0U);
+  EXPECT_EQ(FeatureCrosses({{1, 2}}, 50).max_entries(9), 10U);
 }
 
 void expect_paired(const FeatureCrosses& crosses, const Dataset& data, int threads) {

@@ -117,15 +117,15 @@ TEST(HardNegativeFeatures, AreTheStrongestCooccurringFeaturesWithoutTheLabel) {
         std::vector<std::uint32_t> found = {7777};  // is appended to
         misses.find(sum, scratch, found);
         ASSERT_EQ(found.size(), 1 + std::min(wanted, expected.size())) << label;
-        double least = 1e9, most_left_out = 0.0;
+        double least = 1e9, max_left_out = 0.0;
         for (const std::uint32_t id : std::span(found).subspan(1)) {
           ASSERT_TRUE(expected.contains(id)) << label << " " << id;
           least = std::min(least, expected.at(id));
         }
         for (const auto& [id, similarity] : expected) {
-          if (!has(found, id)) most_left_out = std::max(most_left_out, similarity);
+          if (!has(found, id)) max_left_out = std::max(max_left_out, similarity);
         }
-        EXPECT_GE(least, most_left_out - 1e-5) << label;
+        EXPECT_GE(least, max_left_out - 1e-5) << label;
         EXPECT_EQ(std::set(found.begin(), found.end()).size(), found.size());
       }
     }

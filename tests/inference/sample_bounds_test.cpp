@@ -106,9 +106,9 @@ TEST(SampleBounds, FindsFewOfManyNeurons) {
   const Dataset train = make_data(screened_data(3000, 1));
   Trainer trainer = screened_trainer(train, 0, Precision::kFp32);
   const Layer& output = trainer.network().output();
-  const SampleBounds screen(output, nullptr, nullptr);
-  ASSERT_TRUE(screen.bounded());
-  SampleBounds::Scratch scratch = screen.make_scratch();
+  const SampleBounds bounds(output, nullptr, nullptr);
+  ASSERT_TRUE(bounds.bounded());
+  SampleBounds::Scratch scratch = bounds.make_scratch();
   std::vector<float> x(24);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = 0.1F * static_cast<float>(i % 5);
   BlockInput in;
@@ -121,17 +121,17 @@ TEST(SampleBounds, FindsFewOfManyNeurons) {
   }
   std::vector<float> sorted = exact;
   std::ranges::sort(sorted, std::greater<>());
-  ASSERT_TRUE(screen.bound(in, {}, scratch));
-  std::vector<CandidateRescorer::Hit> found;
-  screen.take_largest(16, scratch, found);
+  ASSERT_TRUE(bounds.bound(in, {}, scratch));
+  std::vector<CandidateRescorer::Candidate> found;
+  bounds.take_largest(16, scratch, found);
   EXPECT_EQ(found.size(), 16U);
-  screen.take_above(sorted[4], scratch, found);
+  bounds.take_above(sorted[4], scratch, found);
   EXPECT_LT(found.size(), 200U);
   std::vector<bool> is_found(exact.size(), false);
-  for (const CandidateRescorer::Hit& hit : found) {
-    EXPECT_GE(hit.bound, exact[hit.label]);
-    EXPECT_FALSE(is_found[hit.label]) << "twice";
-    is_found[hit.label] = true;
+  for (const CandidateRescorer::Candidate& candidate : found) {
+    EXPECT_GE(candidate.bound, exact[candidate.label]);
+    EXPECT_FALSE(is_found[candidate.label]) << "twice";
+    is_found[candidate.label] = true;
   }
   for (std::size_t n = 0; n < exact.size(); ++n) {
     if (exact[n] >= sorted[4]) {
@@ -139,11 +139,11 @@ TEST(SampleBounds, FindsFewOfManyNeurons) {
     }
   }
   found.clear();
-  screen.take_above(std::numeric_limits<float>::lowest(), scratch, found);
+  bounds.take_above(std::numeric_limits<float>::lowest(), scratch, found);
   EXPECT_EQ(found.size() + static_cast<std::size_t>(std::ranges::count(is_found, true)), exact.size());
 
   x[3] = std::numeric_limits<float>::infinity();
-  EXPECT_FALSE(screen.bound(in, {}, scratch));
+  EXPECT_FALSE(bounds.bound(in, {}, scratch));
 }
 
 TEST(SampleBounds, HasNoBoundsWhereAWeightIsNotFinite) {

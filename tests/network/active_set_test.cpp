@@ -266,7 +266,7 @@ TEST(AliasTable, OneNeuronAndEqualWeights) {
 // The candidates of a layer above a sampled one depend on that layer's values, not on the data's features.
 TEST(ActiveSet, CandidatesAboveASampledLayerFollowItsValues) {
   DataSpec spec;
-  spec.samples = 16, spec.features = 12, spec.labels = 200, spec.most_labels = 1;
+  spec.samples = 16, spec.features = 12, spec.labels = 200, spec.max_labels = 1;
   const Dataset data = make_data(spec);
   for (const std::uint32_t block : {1, 16}) {
     Config config = make_config({sampled(16, 0, 16, Activation::kLinear), sampled(0, 20, 0)}, 16, block);

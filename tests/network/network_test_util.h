@@ -25,7 +25,7 @@ struct DataSpec {
   std::uint32_t features = 11;
   std::uint32_t labels = 9;
   std::uint32_t entries = 4;      // max features of a sample
-  std::uint32_t most_labels = 3;  // labels of a sample: 1 to this many
+  std::uint32_t max_labels = 3;   // labels of a sample: 1 to this many
   std::uint32_t unlabelled = 0;   // every n-th sample has no label; 0: none
   std::uint32_t featureless = 0;  // every n-th sample has no feature; 0: none
   bool weighted = false;          // every sample has a weight, from 0 to 3
@@ -103,7 +103,7 @@ inline Dataset make_data(const DataSpec& spec) {
   for (std::uint32_t i = 0; i < spec.samples; ++i) {
     Rng rng(spec.seed, Purpose::kTest, spec.features, i);
     std::set<std::uint32_t> features, labels;
-    const std::uint32_t first = rng.below(spec.labels), wanted = 1 + rng.below(spec.most_labels);
+    const std::uint32_t first = rng.below(spec.labels), wanted = 1 + rng.below(spec.max_labels);
     const auto is_every = [&](std::uint32_t n) { return n > 0 && i % n == n - 1; };
     for (std::uint32_t k = 0; k < wanted && !is_every(spec.unlabelled); ++k) {
       labels.insert((first + k * k) % spec.labels);

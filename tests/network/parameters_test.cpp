@@ -27,7 +27,7 @@ TEST(FillUniform, IsTheSameWhicheverThreadWritesWhichRows) {
     };
     const Parameters one = filled(1, {});
     for (const int threads : {2, 3, 8}) {
-      std::vector<std::size_t> ends(Indices::stretches(threads), 6000);
+      std::vector<std::size_t> ends(Indices::ranges(threads), 6000);
       ends.front() = 10;
       ends.back() = UINT32_MAX;  // as FeatureShards reports for the last one
       for (const Parameters& other : {filled(threads, {}), filled(threads, ends)}) {

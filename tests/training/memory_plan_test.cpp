@@ -192,7 +192,7 @@ TEST(MemoryPlan, KnowsTheWeightsOfLabels) {
 TEST(MemoryPlan, OfALinearTermIsAnUpperBound) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's heap";
   DataSpec spec;
-  spec.samples = 4000, spec.features = 4000, spec.labels = 5000, spec.entries = 20, spec.most_labels = 1;
+  spec.samples = 4000, spec.features = 4000, spec.labels = 5000, spec.entries = 20, spec.max_labels = 1;
   const Dataset data = make_data(spec);
   Config config = with_layers({dense(64), sampled_output(0, 500)});
   config.data.crosses = 0;

@@ -356,7 +356,7 @@ TEST(Training, TinyDataSets) {
       expect_trains(config, spec, "few samples");
       spec.labels = 1;
       expect_trains(config, spec, "one label");
-      spec.labels = 60, spec.most_labels = 20;
+      spec.labels = 60, spec.max_labels = 20;
       expect_trains(config, spec, "more labels than draws");
       spec.features = 1;
       expect_trains(config, spec, "one feature");
