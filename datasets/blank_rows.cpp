@@ -27,7 +27,7 @@ void add_blank_rows(const std::string& path, const ReadOptions& options, std::ui
   std::optional<Table> table;
   if (is_table(options.format)) {
     table.emplace(rest, path, options.format, options.columns, Labels::kRequired);
-    rest.remove_prefix(table->head_bytes());
+    rest.remove_prefix(table->header_bytes());
   }
   while (!rest.empty()) {
     const std::string_view line = table ? table->take_record(rest) : take_line(rest);

@@ -156,15 +156,15 @@ std::uint64_t sum_block(std::span<const std::uint64_t> words) {
   return mix64(sums[0] + mix64(sums[1] + mix64(sums[2] + mix64(sums[3]))));
 }
 
-// Checksum of the arrays, independent of the number of threads. `let_go` unmaps each block afterwards.
-std::uint64_t sum_data(const MappedFile& file, int threads, bool let_go) {
+// Checksum of the arrays, independent of the number of threads. `release_pages` unmaps each block afterwards.
+std::uint64_t sum_data(const MappedFile& file, int threads, bool release_pages) {
   const std::size_t bytes = file.bytes().size() - kHeaderBytes;
   std::vector<std::uint64_t> sums((bytes + kSumBytes - 1) / kSumBytes);
   parallel_for(sums.size(), threads, [&](std::size_t block, int) {
     const std::size_t first = kHeaderBytes + block * kSumBytes;
     const std::string_view part = file.bytes().substr(first, kSumBytes);
     sums[block] = sum_block(array_of<std::uint64_t>(file, first, part.size() / sizeof(std::uint64_t)));
-    if (let_go) file.advise(part, MADV_DONTNEED);
+    if (release_pages) file.advise(part, MADV_DONTNEED);
   });
   std::uint64_t total = 0;
   for (const std::uint64_t sum : sums) total = mix64(total + sum);

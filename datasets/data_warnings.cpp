@@ -12,7 +12,7 @@
 #include "datasets/rows/line_chunks.h"
 #include "datasets/rows/row_parser.h"
 #include "datasets/rows/text_encoding.h"
-#include "datasets/text/column_look.h"
+#include "datasets/text/column_check.h"
 #include "datasets/text/label_cells.h"
 #include "datasets/text/table.h"
 #include "engine/base/parallel.h"
@@ -21,11 +21,12 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kLookedLines = 1000;
-constexpr std::size_t kLookedBytes = std::size_t{1} << 20;
-constexpr std::size_t kMinLabels = 3;  // samples with labels that occur once, to be worth a word
+constexpr std::size_t kCheckedLines = 1000;
+constexpr std::size_t kCheckedBytes = std::size_t{1} << 20;
+constexpr std::size_t kMinLabels = 3;  // samples whose labels all occur once, for a warning
 
-// Threads look at the text as readers do, and let go of it.
+// Offset of the first byte that is not UTF-8. In parallel, as readers are; releases the pages of a mapped
+// file.
 std::optional<std::size_t> first_no_utf8(const TextSource& source, int threads) {
   const std::vector<std::string_view> chunks =
       cut_lines(source.text, kDefaultChunkBytes, [](const char*, const char*) {});
@@ -39,19 +40,19 @@ std::optional<std::size_t> first_no_utf8(const TextSource& source, int threads) 
       while (begin + *at < before && !first.compare_exchange_weak(before, begin + *at)) {
       }
     }
-    source.let_go(chunk.data(), chunk.data() + chunk.size());
+    source.release_pages(chunk.data(), chunk.data() + chunk.size());
   });
   return first.load() < source.text.size() ? std::optional(first.load()) : std::nullopt;
 }
 
-// The labels of a table, as they stand there.
-void look_at_table(const TextSource& source, const ReadOptions& options, ReadReport& report) {
+// Warns where the label column of a table, by its first records, is written in another way (LabelCells).
+void check_table(const TextSource& source, const ReadOptions& options, ReadReport& report) {
   const Table table(source.text, source.origin, options.format, options.columns, Labels::kRequired);
   LabelCells cells(options.columns.label_separator);
   LabelledLine parts;
-  std::string_view rest = source.text.substr(table.head_bytes());
-  std::uint64_t line = table.head_lines();
-  for (std::size_t i = 0; i < kLookedLines && !rest.empty(); ++i) {
+  std::string_view rest = source.text.substr(table.header_bytes());
+  std::uint64_t line = table.header_lines();
+  for (std::size_t i = 0; i < kCheckedLines && !rest.empty(); ++i) {
     const std::string_view record = table.take_record(rest);
     const std::uint64_t number = line + 1;
     line = number + static_cast<std::uint64_t>(std::count(record.begin(), record.end(), '\n'));
@@ -59,7 +60,7 @@ void look_at_table(const TextSource& source, const ReadOptions& options, ReadRep
     try {
       table.split(record, parts);
     } catch (const RowFault&) {
-      continue;  // readers tell it
+      continue;  // the reader reports it
     }
     if (const auto cell = table.label_cell(parts)) cells.add(*cell, number);
   }
@@ -67,14 +68,15 @@ void look_at_table(const TextSource& source, const ReadOptions& options, ReadRep
     report.add_warning(std::move(warning));
 }
 
-void look_for_heads(const TextSource& source, const ReadOptions& options, ReadReport& report) {
+// Warns where the header of a table occurs twice.
+void warn_of_second_header(const TextSource& source, const ReadOptions& options, ReadReport& report) {
   if (options.format == DataFormat::kJsonl) return;
   const Table table(source.text, source.origin, options.format, options.columns, Labels::kRequired);
-  if (std::string again = second_head_warning(source, table.head_bytes()); !again.empty())
-    report.add_warning(std::move(again));
+  if (std::string warning = second_header_warning(source, table.header_bytes()); !warning.empty())
+    report.add_warning(std::move(warning));
 }
 
-// `__label__a,__label__b`: one name.
+// A warning of the first label that has the prefix within its name, as __label__a,__label__b; "" without one.
 std::string joined_prefixes(const LabelledLine& parts, std::uint64_t number, const std::string& origin) {
   for (const std::string_view name : parts.labels) {
     if (name.find(kLabelPrefix) == std::string_view::npos) continue;
@@ -84,15 +86,17 @@ std::string joined_prefixes(const LabelledLine& parts, std::uint64_t number, con
   return {};
 }
 
-void look_at_lines(const TextSource& source, const ReadOptions& options, ReadReport& report) {
+// Warns, once at most, of labels in the first lines of labelled text that are read otherwise than meant: of
+// columns (ColumnCheck), of cells (LabelCells), or of prefixes.
+void check_lines(const TextSource& source, const ReadOptions& options, ReadReport& report) {
   const TextForm form = find_text_form(source.text).value_or(TextForm::kFastText);
   LabelCells cells(options.columns.label_separator);
-  ColumnLook columns;
+  ColumnCheck columns;
   LabelledLine parts;
   std::string warning;
   std::string_view rest = without_byte_order_mark(source.text);
   std::uint64_t number = 0;
-  for (std::size_t i = 0; i < kLookedLines && !rest.empty() && warning.empty(); ++i) {
+  for (std::size_t i = 0; i < kCheckedLines && !rest.empty() && warning.empty(); ++i) {
     const std::string_view line = take_line(rest);
     ++number;
     if (is_blank_line(line)) continue;
@@ -115,17 +119,17 @@ void add_text_warnings(const TextSource& source, const ReadOptions& options, Rea
   const bool table = is_table(options.format);
   if (!table && options.format != DataFormat::kText && options.format != DataFormat::kInteractions) return;
   const bool log = options.format == DataFormat::kInteractions;
-  const TextSource looked = {log ? source.text.substr(0, kLookedBytes) : source.text, source.origin,
-                             source.file};
-  // The last line of what is looked at of a log may be cut within a character.
-  const auto at = first_no_utf8(looked, options.threads);
-  if (at && (!log || *at + 4 < looked.text.size() || looked.text.size() == source.text.size()))
+  const TextSource checked = {log ? source.text.substr(0, kCheckedBytes) : source.text, source.origin,
+                              source.file};
+  // The checked part of a log may end within a character.
+  const auto at = first_no_utf8(checked, options.threads);
+  if (at && (!log || *at + 4 < checked.text.size() || checked.text.size() == source.text.size()))
     report.add_warning(not_utf8_warning(source.text, *at, source.origin, 0));
   if (table) {
-    look_at_table(source, options, report);
-    look_for_heads(source, options, report);
+    check_table(source, options, report);
+    warn_of_second_header(source, options, report);
   } else if (!log) {
-    look_at_lines(source, options, report);
+    check_lines(source, options, report);
   }
 }
 

@@ -34,9 +34,9 @@ namespace {
 
 // Throws if the data has named columns of which none is configured as text.
 void fail_as_table(std::string_view bytes, const std::string& origin, const TableColumns& columns) {
-  const std::string shown = columns_shown(bytes);
+  const std::string shown = column_list(bytes);
   if (shown.empty()) return;
-  if (columns.text.empty() && layout_of_head(bytes, {})) {
+  if (columns.text.empty() && layout_of_header(bytes, {})) {
     fail_input(
         "{}:1:1: the format is not clear: if this is a log of interactions, whose columns are {}, set "
         "data.kind=interactions; if it is a table, name those of text and labels by data.text and "

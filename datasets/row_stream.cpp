@@ -97,7 +97,7 @@ RowPart RowStream::read_records(std::string_view lines) {
     const std::size_t mark = table_ ? 0 : open_.size() - without_byte_order_mark(open_).size();
     const char delimiter =
         table_ ? table_->delimiter() : delimiter_of(options_.format, open_, options_.columns.text);
-    const bool has_names = table_.has_value() || has_head(open_);
+    const bool has_names = table_.has_value() || has_header_line(open_);
     whole = has_names ? mark + whole_csv_records(std::string_view(open_).substr(mark), delimiter) : 0;
   }
   if (open_.size() - whole > kMaxRecordBytes) {
@@ -110,11 +110,11 @@ RowPart RowStream::read_records(std::string_view lines) {
 
 RowPart RowStream::parse_records(std::string_view records) {
   if (!table_) {
-    if (records.empty() || (options_.format != DataFormat::kJsonl && !has_head(records))) return {};
+    if (records.empty() || (options_.format != DataFormat::kJsonl && !has_header_line(records))) return {};
     table_.emplace(records, origin_, options_.format, options_.columns, Labels::kOptional,
                    options_.dense_columns);
-    records.remove_prefix(table_->head_bytes());
-    lines_ = table_->head_lines();
+    records.remove_prefix(table_->header_bytes());
+    lines_ = table_->header_lines();
   }
   std::uint64_t lines = 0;
   RowPart part = parse_plain_records({records, origin_}, *table_, lines_, options_, &lines);

@@ -91,15 +91,16 @@ void append_labels(const TextOptions& options, const TextModel* before, const La
   for (std::size_t t = 1; t < seen.size(); ++t) {
     for (const auto& [name, count] : seen[t].labels) counts[name] += count;
   }
-  std::unordered_set<std::string_view> told;
+  std::unordered_set<std::string_view> with_text;
   for (const LabelTexts::Line& line : lines_of(texts)) {
     counts.try_emplace(std::string(line.label), 0);
-    told.insert(line.label);
+    with_text.insert(line.label);
   }
   std::vector<std::pair<std::string, std::uint32_t>> chosen;
   for (const auto& label : counts) {
     if (before != nullptr && before->label_id(label.first)) continue;
-    if (label.second >= options.min_label_count || told.contains(label.first)) chosen.emplace_back(label);
+    if (label.second >= options.min_label_count || with_text.contains(label.first))
+      chosen.emplace_back(label);
   }
   std::sort(chosen.begin(), chosen.end(), [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
@@ -161,8 +162,8 @@ TextForm count_text(const TextSource& source, std::size_t chunk_bytes, const Lea
   }
   LineRules rules = {*form, false, how.skip_bad};
   rules.separator = how.label_separator;
-  const TextSource rest = table != nullptr ? behind_head(source, *table) : source;
-  if (table != nullptr) rules.table = table, rules.lines_before = table->head_lines();
+  const TextSource rest = table != nullptr ? without_header(source, *table) : source;
+  if (table != nullptr) rules.table = table, rules.lines_before = table->header_lines();
   LabelledChunks chunks(rest, rules, chunk_bytes);
   count_all(chunks, seen);
   chunks.check_faults();
@@ -193,11 +194,11 @@ std::shared_ptr<const TextModel> learn_text(const TextSource& source, const Text
   return model_of(std::move(parts), std::move(seen), {options, threads}, source.origin);
 }
 
-std::shared_ptr<const TextModel> without_labels(const TextModel& before, const std::vector<bool>& gone) {
+std::shared_ptr<const TextModel> without_labels(const TextModel& before, const std::vector<bool>& dropped) {
   TextModelParts parts = before.parts();
   parts.label_names = {};
   for (std::uint32_t label = 0; label < before.label_count(); ++label) {
-    if (!gone[label]) parts.label_names.add(before.label_name(label));
+    if (!dropped[label]) parts.label_names.add(before.label_name(label));
   }
   return std::make_shared<const TextModel>(before.options(), std::move(parts));
 }
@@ -254,7 +255,7 @@ DataFormat format_to_learn(const std::vector<std::string>& parts, const ReadOpti
   if (const std::optional<DataFormat> table = detect_table(head, read.columns)) return *table;
   if (!read.columns.text.empty()) {
     if (const auto kind = foreign_kind(head)) fail_input("{}:1:1: this is {}", path, *kind);
-    const std::string shown = columns_shown(head);
+    const std::string shown = column_list(head);
     const bool semicolons = head.substr(0, head.find('\n')).find(';') != std::string::npos;
     fail_input("{}:1:1: no table with the columns '{}', which data.text names; {}{}", path, read.columns.text,
                !shown.empty() ? "its columns are "

@@ -141,7 +141,7 @@ bool looks_like_log(std::string_view text) {
   const std::size_t end = text.rfind('\n');
   if (end == std::string_view::npos) return false;
   const std::string_view lines = text.substr(0, end + 1);
-  if (has_log_head(lines)) return true;
+  if (has_log_header(lines)) return true;
   if (text.find_first_of(":\t") != std::string_view::npos) return is_timed_log(lines);
   std::array<std::uint64_t, 3> header{};
   std::size_t count = 0, header_fields = 0;

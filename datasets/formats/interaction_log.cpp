@@ -44,11 +44,11 @@ InteractionLog::InteractionLog(std::span<const TextSource> sources, const ReadOp
 // Cuts a part into chunks, without its header line.
 std::vector<InteractionLog::Chunk> InteractionLog::cut(const TextSource& source, const LogLayout& layout,
                                                        std::size_t chunk_bytes) {
-  const std::size_t head = layout.head_bytes;
+  const std::size_t head = layout.header_bytes;
   const std::string_view names = source.text.substr(0, head);
   std::vector<Chunk> chunks;
-  const auto let_go = [&](const char* begin, const char* end) { source.let_go(begin, end); };
-  for (const std::string_view text : cut_lines(source.text.substr(head), chunk_bytes, let_go)) {
+  const auto release_pages = [&](const char* begin, const char* end) { source.release_pages(begin, end); };
+  for (const std::string_view text : cut_lines(source.text.substr(head), chunk_bytes, release_pages)) {
     chunks.emplace_back().source = &source;
     chunks.back().layout = &layout;
     chunks.back().text = text;
@@ -89,7 +89,7 @@ void InteractionLog::read_chunk(Chunk& chunk, bool skip_bad, Scratch& scratch) c
   chunk.of_user = of_user;
   chunk.entries = entries;
   chunk.unquoted = std::move(parts.unquoted);
-  chunk.source->let_go(chunk.text.data(), chunk.text.data() + chunk.text.size());
+  chunk.source->release_pages(chunk.text.data(), chunk.text.data() + chunk.text.size());
 }
 
 // Throws the first error, or reports skipped lines.

@@ -125,7 +125,7 @@ class Decision {
     layout.fields = fields_;
     layout.columns = {kUserColumn, kItemColumn, weight, time};
     if (asked_.options.in_order) layout.columns.time.reset();
-    refuse_unnamed_head(layout);
+    refuse_unnamed_header(layout);
     return layout;
   }
 
@@ -310,7 +310,7 @@ class Decision {
   }
 
   // Throws for a first line of unknown column names above lines of numbers.
-  void refuse_unnamed_head(const LogLayout& layout) const {
+  void refuse_unnamed_header(const LogLayout& layout) const {
     if (facts_.lines < 3) return;
     for (const std::size_t at : {kUserColumn, kItemColumn}) {
       if (column(at).values != facts_.lines || column(at).numbers + 1 != facts_.lines) return;

@@ -18,9 +18,9 @@ namespace slide {
 struct LogLayout {
   TextForm form = TextForm::kItemLists;
   Separator separator = Separator::kBlanks;
-  std::size_t head_bytes = 0;  // length of the header line and of blank lines before it; 0 without header
-  std::size_t fields = 0;      // kItemPairs: number of fields of a line
-  PairColumns columns;         // kItemPairs
+  std::size_t header_bytes = 0;  // length of the header line and of blank lines before it; 0 without header
+  std::size_t fields = 0;        // kItemPairs: number of fields of a line
+  PairColumns columns;           // kItemPairs
 };
 
 // Range of the times of a log's interactions.

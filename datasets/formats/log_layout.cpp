@@ -1,5 +1,5 @@
 #include "datasets/formats/log_layout.h"
-#include "datasets/text/column_look.h"
+#include "datasets/text/column_check.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -109,7 +109,7 @@ std::optional<LogLayout> layout_of_names(const Names& names, const LogOptions& l
 
 // A first line that names a user and no item, as of a list, or one that `columns` cannot mean. "user 66" is a
 // name.
-bool is_other_head(std::string_view line, const LogOptions& log) {
+bool is_other_header(std::string_view line, const LogOptions& log) {
   std::string blanks(line);  // between the fields, whatever parts them
   std::ranges::replace_if(
       blanks, [](char c) { return c == ';' || c == '|'; }, ' ');
@@ -213,7 +213,7 @@ bool LogLayouts::has_times() const {
   return std::ranges::any_of(parts, [](const LogLayout& part) { return part.columns.time.has_value(); });
 }
 
-std::optional<LogLayout> layout_of_head(std::string_view text, const LogOptions& options) {
+std::optional<LogLayout> layout_of_header(std::string_view text, const LogOptions& options) {
   if (options.form == LogForm::kLists) return std::nullopt;
   const FirstLine first = first_line(text);
   for (std::size_t s = 0; s < kSeparators; ++s) {
@@ -221,14 +221,14 @@ std::optional<LogLayout> layout_of_head(std::string_view text, const LogOptions&
     std::optional<LogLayout> layout = layout_of_names(names_in(first.line, separator), options);
     if (!layout) continue;
     layout->separator = separator;
-    layout->head_bytes = first.end;
+    layout->header_bytes = first.end;
     return layout;
   }
   return std::nullopt;
 }
 
-bool has_log_head(std::string_view text) {
-  const std::optional<LogLayout> layout = layout_of_head(text, {});
+bool has_log_header(std::string_view text) {
+  const std::optional<LogLayout> layout = layout_of_header(text, {});
   if (!layout) return false;
   const Names names = names_in(first_line(text).line, layout->separator);
   const Names others = unread_of(names, layout->columns);
@@ -237,7 +237,7 @@ bool has_log_head(std::string_view text) {
 }
 
 std::string columns_told(std::string_view text, const LogOptions& options) {
-  const std::optional<LogLayout> layout = layout_of_head(text, options);
+  const std::optional<LogLayout> layout = layout_of_header(text, options);
   if (!layout) return {};
   const Names names = names_in(first_line(text).line, layout->separator);
   const PairColumns& read = layout->columns;
@@ -255,7 +255,7 @@ LogLayouts find_log_layouts(std::span<const TextSource> sources, const ReadOptio
   for (const TextSource& source : sources) refuse_foreign_log(source);
   std::vector<std::optional<LogLayout>> heads;
   const LogLayout* named = nullptr;
-  for (const TextSource& source : sources) heads.push_back(layout_of_head(source.text, options.log));
+  for (const TextSource& source : sources) heads.push_back(layout_of_header(source.text, options.log));
   for (std::size_t part = 0; part < heads.size(); ++part) {
     if (!heads[part] || named != nullptr) continue;
     named = &*heads[part];
@@ -265,8 +265,8 @@ LogLayouts find_log_layouts(std::span<const TextSource> sources, const ReadOptio
   std::vector<TextSource> bodies;
   for (std::size_t part = 0; part < heads.size(); ++part) {
     const FirstLine first = first_line(sources[part].text);
-    const bool skipped = named == nullptr && is_other_head(first.line, options.log);
-    bodies.push_back(behind(sources[part], heads[part] ? heads[part]->head_bytes
+    const bool skipped = named == nullptr && is_other_header(first.line, options.log);
+    bodies.push_back(behind(sources[part], heads[part] ? heads[part]->header_bytes
                                            : skipped   ? first.end
                                                        : first.begin));
   }
@@ -276,15 +276,15 @@ LogLayouts find_log_layouts(std::span<const TextSource> sources, const ReadOptio
       named != nullptr ? *named : layout_of_lines(bodies, of_lines, known, chunk_bytes, found.warnings);
   for (std::size_t part = 0; part < heads.size(); ++part) {
     found.parts.push_back(heads[part].value_or(plain));
-    found.parts.back().head_bytes = sources[part].text.size() - bodies[part].text.size();
+    found.parts.back().header_bytes = sources[part].text.size() - bodies[part].text.size();
   }
-  const std::string_view head = sources.front().text.substr(0, found.parts.front().head_bytes);
+  const std::string_view head = sources.front().text.substr(0, found.parts.front().header_bytes);
   std::string joined = log_names_warning(bodies.front(), found.parts.front(),
                                          static_cast<std::size_t>(std::ranges::count(head, '\n')));
   if (!joined.empty()) found.warnings.push_back(std::move(joined));
   for (std::size_t part = 0; part < heads.size(); ++part) {
     std::string again;
-    if (heads[part]) again = second_head_warning(sources[part], found.parts[part].head_bytes);
+    if (heads[part]) again = second_header_warning(sources[part], found.parts[part].header_bytes);
     if (again.empty()) continue;
     found.warnings.push_back(std::move(again));
     break;

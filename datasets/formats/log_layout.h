@@ -36,11 +36,11 @@ LogLayouts find_log_layouts(std::span<const TextSource> sources, const ReadOptio
                             std::optional<KnownLog> known, std::size_t chunk_bytes = kDefaultChunkBytes);
 
 // The layout of a text whose header line names the columns of users and items; nothing without such a line.
-std::optional<LogLayout> layout_of_head(std::string_view text, const LogOptions& options);
+std::optional<LogLayout> layout_of_header(std::string_view text, const LogOptions& options);
 
 // Whether the first line is a header of an interaction log: all its columns have a role; or those of users
 // and items have names of logs alone, and no other column is named like texts or labels.
-bool has_log_head(std::string_view text);
+bool has_log_header(std::string_view text);
 
 // What the columns of a header are: "users by user_id, items by item_id; not read: channel"; empty where all
 // of them are read, and without a header.

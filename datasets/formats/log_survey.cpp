@@ -190,8 +190,8 @@ LogFacts survey(std::span<const TextSource> sources, Separator separator, int th
   };
   std::vector<Piece> pieces;
   for (const TextSource& source : sources) {
-    const auto let_go = [&](const char* begin, const char* end) { source.let_go(begin, end); };
-    for (const std::string_view text : cut_lines(source.text, chunk_bytes, let_go))
+    const auto release_pages = [&](const char* begin, const char* end) { source.release_pages(begin, end); };
+    for (const std::string_view text : cut_lines(source.text, chunk_bytes, release_pages))
       pieces.push_back({&source, text});
   }
   std::vector<LogFacts> facts(pieces.size());
@@ -200,7 +200,7 @@ LogFacts survey(std::span<const TextSource> sources, Separator separator, int th
     const auto [source, text] = pieces[piece];
     for_each_line(text, [&](std::string_view line) { surveyor.take(line); });
     facts[piece] = surveyor.facts();
-    source->let_go(text.data(), text.data() + text.size());
+    source->release_pages(text.data(), text.data() + text.size());
   });
   LogFacts all;
   for (const LogFacts& piece : facts) all.add(piece);

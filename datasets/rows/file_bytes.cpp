@@ -101,9 +101,9 @@ std::string read_stream(int descriptor, const std::string& path) {
 
 }  // namespace
 
-FileBytes::FileBytes(const std::string& path, Way way) {
-  open_whole(path, way != kRead);
-  if (is_packed(text()) && way == kSpilled) {
+FileBytes::FileBytes(const std::string& path, Mode mode) {
+  open_whole(path, mode != kRead);
+  if (is_packed(text()) && mode == kSpilled) {
     unpack_to_disk(path);
   } else if (is_packed(text())) {
     streamed_ = unpack(text(), path);
@@ -113,8 +113,7 @@ FileBytes::FileBytes(const std::string& path, Way way) {
   refuse_foreign_text(path);
 }
 
-// No file that is read begins like an archive of these, or with the mark of UTF-16, but text that cannot be;
-// nor does text have lines of CR.
+// Throws InputError for archives of other packers, UTF-16 and UTF-32, and lines that end in CR alone.
 void FileBytes::refuse_foreign_text(const std::string& path) const {
   if (const auto packing = other_packing(text()))
     fail_input("{}:1:1: this is packed by {}; unpack it, or pack it by gzip", path, *packing);
@@ -127,10 +126,10 @@ void FileBytes::refuse_foreign_text(const std::string& path) const {
 }
 
 std::string_view FileBytes::text() const {
-  return without_byte_order_mark(all());
+  return without_byte_order_mark(content());
 }
 
-std::string_view FileBytes::all() const {
+std::string_view FileBytes::content() const {
   if (mapped_.is_open()) return mapped_.bytes();
   return read_.empty() ? std::string_view(streamed_) : std::string_view(read_.data(), read_.size());
 }
@@ -157,7 +156,7 @@ void FileBytes::unpack_to_disk(const std::string& path) {
   unpack(text(), path, [&](std::string_view piece, const char* input) {
     file.write(piece);
     bytes += piece.size();
-    let_go({packed, input});
+    release_pages({packed, input});
     packed = input;
     return true;
   });
@@ -166,7 +165,7 @@ void FileBytes::unpack_to_disk(const std::string& path) {
   if (bytes > 0 && !mapped_.is_open()) fail_run("{}: cannot be mapped into memory", path);
 }
 
-void FileBytes::let_go(std::string_view part) const noexcept {
+void FileBytes::release_pages(std::string_view part) const noexcept {
   mapped_.advise(part, MADV_DONTNEED);
 }
 

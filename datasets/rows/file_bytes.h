@@ -21,22 +21,23 @@ class FileBytes {
   // written.
   explicit FileBytes(const std::string& path, bool spill = false)
       : FileBytes(path, spill ? kSpilled : kRead) {}
-  // kMapped: maps uncompressed files of any size. kSpilled: as with `spill`.
-  enum Way { kRead, kMapped, kSpilled };
-  FileBytes(const std::string& path, Way way);
+  // kRead: into memory. kMapped: maps the file, of any size, and decompresses into memory. kSpilled: maps the
+  // file and decompresses into an unnamed file, as with `spill`.
+  enum Mode { kRead, kMapped, kSpilled };
+  FileBytes(const std::string& path, Mode mode);
   FileBytes(const FileBytes&) = delete;
   FileBytes& operator=(const FileBytes&) = delete;
 
-  // Without the byte order mark that some editors begin a text with.
+  // The content, without a byte order mark.
   std::string_view text() const;
-  // Releases the memory of a part of text() where it can be loaded from the file again; it stays readable.
-  void let_go(std::string_view part) const noexcept;
+  // Releases the pages of a part of text(), where the file is mapped; reading loads them again.
+  void release_pages(std::string_view part) const noexcept;
 
  private:
   void open_whole(const std::string& path, bool map);
   void unpack_to_disk(const std::string& path);
   void refuse_foreign_text(const std::string& path) const;
-  std::string_view all() const;
+  std::string_view content() const;
 
   MappedFile mapped_;
   AlignedArray<char> read_;

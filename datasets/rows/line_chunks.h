@@ -8,17 +8,18 @@
 
 namespace slide {
 
-// Chunks of about `chunk_bytes` bytes, at least 1. Calls let_go(begin, end) for each chunk, since the search
-// for its end has loaded its pages.
-template <class LetGo>
-std::vector<std::string_view> cut_lines(std::string_view text, std::size_t chunk_bytes, const LetGo& let_go) {
+// Chunks of about `chunk_bytes` bytes, at least 1. Calls release_pages(begin, end) for each chunk: the
+// search for its end has loaded its pages.
+template <class ReleasePages>
+std::vector<std::string_view> cut_lines(std::string_view text, std::size_t chunk_bytes,
+                                        const ReleasePages& release_pages) {
   std::vector<std::string_view> chunks;
   while (!text.empty()) {
     std::size_t bytes = std::min(std::max<std::size_t>(chunk_bytes, 1), text.size());
     const std::size_t end = text.find('\n', bytes - 1);
     bytes = end == std::string_view::npos ? text.size() : end + 1;
     chunks.push_back(text.substr(0, bytes));
-    let_go(text.data(), text.data() + bytes);
+    release_pages(text.data(), text.data() + bytes);
     text.remove_prefix(bytes);
   }
   return chunks;

@@ -159,7 +159,7 @@ class TextParser {
     parse_lines(chunk, base, thread);
     // A chunk that does not fit is parsed again; a malformed chunk is not used.
     if (!stopped(chunk) && chunk.parsed == chunk.expected) sink_.close(thread);
-    source_.let_go(chunk.text.data(), chunk.text.data() + chunk.text.size());
+    source_.release_pages(chunk.text.data(), chunk.text.data() + chunk.text.size());
   }
 
   void parse_lines(RowChunk& chunk, const CsrCounts& base, int thread) {
@@ -222,12 +222,13 @@ class TextParser {
 std::vector<RowChunk> cut_rows(const TextSource& source, std::string_view lines, std::uint64_t first_line,
                                std::size_t chunk_bytes, int threads) {
   std::vector<RowChunk> chunks;
-  const auto let_go = [&](const char* begin, const char* end) { source.let_go(begin, end); };
-  for (const std::string_view text : cut_lines(lines, chunk_bytes, let_go)) chunks.emplace_back().text = text;
+  const auto release_pages = [&](const char* begin, const char* end) { source.release_pages(begin, end); };
+  for (const std::string_view text : cut_lines(lines, chunk_bytes, release_pages))
+    chunks.emplace_back().text = text;
   parallel_for(chunks.size(), threads, [&](std::size_t index, int) {
     const std::string_view text = chunks[index].text;
     count_chunk(chunks[index]);
-    source.let_go(text.data(), text.data() + text.size());
+    source.release_pages(text.data(), text.data() + text.size());
   });
   for (RowChunk& chunk : chunks) {
     chunk.first_line = first_line;

@@ -15,11 +15,11 @@ inline constexpr std::size_t kDefaultChunkBytes = std::size_t{1} << 20;
 struct TextSource {
   std::string_view text;
   std::string origin;               // replaces the file name in messages
-  const FileBytes* file = nullptr;  // if set: releases memory of parsed parts
+  const FileBytes* file = nullptr;  // owner of the text, for release_pages(); nullptr: nothing to release
 
-  // Releases the memory of the text [begin, end); it stays readable, from the file.
-  void let_go(const char* begin, const char* end) const {
-    if (file != nullptr) file->let_go({begin, end});
+  // FileBytes::release_pages() for the text [begin, end).
+  void release_pages(const char* begin, const char* end) const {
+    if (file != nullptr) file->release_pages({begin, end});
   }
 };
 

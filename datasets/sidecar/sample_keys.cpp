@@ -69,11 +69,11 @@ void add_table_keys(const std::string& path, const ReadOptions& options, KeyNumb
   }
   const TextSource source{text, path};
   const Table table(source.text, path, *format, columns, Labels::kRequired);
-  const TextSource rest = behind_head(source, table);
+  const TextSource rest = without_header(source, table);
   LineRules rules;
   rules.skip_bad = options.skip_bad;
   rules.table = &table;
-  rules.lines_before = table.head_lines();
+  rules.lines_before = table.header_lines();
   LabelledChunks chunks(rest, rules, kDefaultChunkBytes);
   std::vector<ChunkKeys> found(chunks.size());
   std::vector<LabelledLine> lines(chunks.size());

@@ -16,7 +16,7 @@ std::vector<std::string_view> cut_records(std::string_view text, const Table& ta
     std::string_view rest = text;
     while (!rest.empty() && text.size() - rest.size() < chunk_bytes) table.take_record(rest);
     chunks.push_back(text.substr(0, text.size() - rest.size()));
-    source.let_go(text.data(), rest.data());
+    source.release_pages(text.data(), rest.data());
     text = rest;
   }
   return chunks;
@@ -37,11 +37,11 @@ PlacedFault placed(std::string_view record, std::uint64_t number, RowFault fault
 
 LabelledChunks::LabelledChunks(const TextSource& source, const LineRules& rules, std::size_t chunk_bytes)
     : source_(source), rules_(rules) {
-  const auto let_go = [&](const char* begin, const char* end) { source.let_go(begin, end); };
+  const auto release_pages = [&](const char* begin, const char* end) { source.release_pages(begin, end); };
   const bool is_csv = rules.table != nullptr && rules.table->delimiter() != '\0';
   const std::string_view whole = rules.table != nullptr ? source.text : without_byte_order_mark(source.text);
-  for (const std::string_view text :
-       is_csv ? cut_records(whole, *rules.table, chunk_bytes, source) : cut_lines(whole, chunk_bytes, let_go))
+  for (const std::string_view text : is_csv ? cut_records(whole, *rules.table, chunk_bytes, source)
+                                            : cut_lines(whole, chunk_bytes, release_pages))
     chunks_.emplace_back().text = text;
 }
 

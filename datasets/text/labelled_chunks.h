@@ -57,7 +57,7 @@ class LabelledChunks {
       ++mine.rows;
       use(parts);
     }
-    source_.let_go(mine.text.data(), mine.text.data() + mine.text.size());
+    source_.release_pages(mine.text.data(), mine.text.data() + mine.text.size());
   }
   // Throws InputError with the first error of the text, unless errors are skipped.
   void check_faults() const;

@@ -186,9 +186,9 @@ CsrSizes parse_labelled_text(const TextSource& source, const TextModel& model, c
   if (is_table(options.format))
     table.emplace(source.text, source.origin, options.format, options.columns, Labels::kRequired,
                   options.dense_columns);
-  const TextSource rest = table ? behind_head(source, *table) : source;
+  const TextSource rest = table ? without_header(source, *table) : source;
   LineRules rules = {find_text_form(source.text).value_or(model.form()), false, options.skip_bad};
-  if (table) rules.table = &*table, rules.lines_before = table->head_lines();
+  if (table) rules.table = &*table, rules.lines_before = table->header_lines();
   rules.separator = options.columns.label_separator;
   LabelledChunks chunks(rest, rules, chunk_bytes);
   ReadReport report;

@@ -137,11 +137,11 @@ std::optional<DataFormat> table_format_of_name(std::string_view path) {
   return {};
 }
 
-bool has_head(std::string_view text) {
+bool has_header_line(std::string_view text) {
   return !behind_blank_lines(text).empty();
 }
 
-std::string columns_shown(std::string_view head) {
+std::string column_list(std::string_view head) {
   std::string_view rest = behind_blank_lines(head);
   if (rest.empty()) return {};
   std::vector<std::string> names;
@@ -169,29 +169,29 @@ Table::Table(std::string_view text, const std::string& origin, DataFormat format
       dense_columns_(dense_columns.value_or(0)),
       dense_known_(dense_columns.has_value()) {
   if (texts_.empty()) {
-    const std::string shown = columns_shown(text);
+    const std::string shown = column_list(text);
     fail_input(
         "{}:1:1: this is a table; name its columns of text and labels by data.text and data.labels{}{}",
         origin, shown.empty() ? "" : ": there are ", shown);
   }
   if (labels == Labels::kOptional) columns_.labels = columns_.weight = columns_.group = columns_.time = "";
-  read_head(text, origin);
+  read_header(text, origin);
   if (columns_.dense.empty())
     dense_columns_ = 0;
   else if (delimiter_ != '\0')
     fail_input("{}: '{}', which data.dense names, is a column of JSON lines; write the samples as these",
                origin, columns_.dense);
   else if (!dense_known_)
-    dense_columns_ = vector_length(text.substr(head_bytes_), columns_.dense);
+    dense_columns_ = vector_length(text.substr(header_bytes_), columns_.dense);
 }
 
-void Table::read_head(std::string_view text, const std::string& origin) {
+void Table::read_header(std::string_view text, const std::string& origin) {
   const std::string_view records =
       delimiter_ == '\0' ? without_byte_order_mark(text) : behind_blank_lines(text);
-  head_bytes_ = static_cast<std::size_t>(records.data() - text.data());
-  head_lines_ = static_cast<std::uint64_t>(std::ranges::count(text.substr(0, head_bytes_), '\n'));
+  header_bytes_ = static_cast<std::size_t>(records.data() - text.data());
+  header_lines_ = static_cast<std::uint64_t>(std::ranges::count(text.substr(0, header_bytes_), '\n'));
   if (delimiter_ == '\0' || records.empty()) return;
-  const std::string where = fmt::format("{}:{}:1", origin, head_lines_ + 1);
+  const std::string where = fmt::format("{}:{}:1", origin, header_lines_ + 1);
   std::string_view rest = records;
   std::vector<std::string> names;
   try {
@@ -200,9 +200,9 @@ void Table::read_head(std::string_view text, const std::string& origin) {
     fail_input("{}: the names of the columns: {}", where, fault.message);
   }
   const std::size_t end = text.size() - rest.size();
-  head_lines_ +=
-      static_cast<std::uint64_t>(std::ranges::count(text.substr(head_bytes_, end - head_bytes_), '\n'));
-  head_bytes_ = end;
+  header_lines_ +=
+      static_cast<std::uint64_t>(std::ranges::count(text.substr(header_bytes_, end - header_bytes_), '\n'));
+  header_bytes_ = end;
   fields_ = names.size();
   for (const std::string& name : texts_) text_fields_.push_back(place_of(names, name, "data.text", where));
   if (!columns_.labels.empty()) label_field_ = place_of(names, columns_.labels, "data.labels", where);
@@ -211,8 +211,8 @@ void Table::read_head(std::string_view text, const std::string& origin) {
   if (!columns_.time.empty()) time_field_ = place_of(names, columns_.time, "data.time", where);
 }
 
-TextSource behind_head(const TextSource& source, const Table& table) {
-  return {source.text.substr(table.head_bytes()), source.origin, source.file};
+TextSource without_header(const TextSource& source, const Table& table) {
+  return {source.text.substr(table.header_bytes()), source.origin, source.file};
 }
 
 std::string_view Table::take_record(std::string_view& text) const {
@@ -258,7 +258,7 @@ void Table::check_dense(const JsonRecord& object, std::string_view record) const
   if (object.dense.empty()) {
     throw RowFault{1, fmt::format("there are no numbers in a column '{}', which data.dense names; give every "
                                   "sample its own{}; the columns are {}",
-                                  columns_.dense, advice, columns_shown(record))};
+                                  columns_.dense, advice, column_list(record))};
   }
   if (object.dense.size() != dense_columns_) {
     throw RowFault{
@@ -274,7 +274,7 @@ void Table::split_object(std::string_view record, LabelledLine& result) const {
                     object);
   if (std::ranges::find(object.has_text, true) == object.has_text.end()) {
     throw RowFault{1, fmt::format("there is no column '{}', which data.text names; the columns are {}",
-                                  fmt::join(texts_, "' or '"), columns_shown(record))};
+                                  fmt::join(texts_, "' or '"), column_list(record))};
   }
   if (!columns_.dense.empty()) check_dense(object, record);
   result.dense = object.dense;

@@ -9,7 +9,7 @@ namespace slide::api {
 
 namespace {
 
-constexpr std::size_t kMaxRank = 10000;  // of few labels, as in commands
+constexpr std::size_t kMaxK = 10000;  // or the number of labels, if larger
 
 }  // namespace
 
@@ -19,17 +19,16 @@ const std::string& checked_path(const std::string& path) {
   return path;
 }
 
-void check_rank(const char* name, std::size_t k, std::size_t labels) {
+void check_k(const char* name, std::size_t k, std::size_t labels) {
   if (k == 0) fail_input("{} must be at least 1", name);
-  if (k > std::max(labels, kMaxRank))
-    fail_input("{} = {}, but there are {} labels; give {} or less", name, k, labels,
-               std::max(labels, kMaxRank));
+  if (k > std::max(labels, kMaxK))
+    fail_input("{} = {}, but there are {} labels; give {} or less", name, k, labels, std::max(labels, kMaxK));
 }
 
-void check_ranks(std::span<const std::uint32_t> ranks, std::size_t labels) {
-  if (ranks.empty() || std::ranges::find(ranks, 0U) != ranks.end())
+void check_ks(std::span<const std::uint32_t> ks, std::size_t labels) {
+  if (ks.empty() || std::ranges::find(ks, 0U) != ks.end())
     fail_input("ranks: give one or more, each at least 1");
-  check_rank("ranks: k", *std::ranges::max_element(ranks), labels);
+  check_k("ranks: k", *std::ranges::max_element(ks), labels);
 }
 
 }  // namespace slide::api

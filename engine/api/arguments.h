@@ -1,4 +1,5 @@
-// Checks of arguments that several calls have. Internal to the library.
+// Checks of arguments that several functions of the library take. Pure functions, safe from any thread.
+// Internal to the library.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +9,13 @@
 
 namespace slide::api {
 
-// Returns `path`. Throws InputError where it holds a NUL character, at which the system would end it.
+// Returns `path`. Throws InputError where it has a NUL character: system calls would end the name there.
 const std::string& checked_path(const std::string& path);
 
-// Throws InputError unless there are ranks, each at least 1 and at most `labels` or 10,000, whichever is
-// more: rows of an answer are as long as the largest.
-void check_ranks(std::span<const std::uint32_t> ranks, std::size_t labels);
-// The same of one, called `name`.
-void check_rank(const char* name, std::size_t k, std::size_t labels);
+// Checks the k of a top-k answer over `labels` labels, named `name` in messages. Throws InputError unless
+// 1 <= k <= max(labels, 10000): an answer allocates rows of k entries.
+void check_k(const char* name, std::size_t k, std::size_t labels);
+// Checks the k values of metrics. Throws InputError where there are none, or check_k() refuses one.
+void check_ks(std::span<const std::uint32_t> ks, std::size_t labels);
 
 }  // namespace slide::api

@@ -82,7 +82,7 @@ Measures evaluate(const Model& model, const Data& data, const std::vector<std::u
     const Model::Impl& impl = *Internals::of(model);
     const EvalConfig& config = impl.model.config.eval;
     const std::vector<std::uint32_t>& ranks = ks.empty() ? config.k : ks;
-    check_ranks(ranks, impl.model.trained().network.labels());
+    check_ks(ranks, impl.model.trained().network.labels());
     InferenceOptions options;
     options.mode = config.inference;
     options.candidates = config.candidates;

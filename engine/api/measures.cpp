@@ -71,7 +71,7 @@ Measures evaluate_scores(const CsrMatrix& scores, const CsrMatrix& labels, const
                          std::optional<Reliability>* reliability) {
   return guarded([&] {
     const CsrInput input = take_csr(scores, labels, nullptr, "scores");
-    check_ranks(options.ks, input.feature_count);
+    check_ks(options.ks, input.feature_count);
     const Dataset scored(input.storage, input.view, input.feature_count, input.label_count);
     if (options.threshold && std::isnan(*options.threshold)) fail_input("threshold: give a number");
     const std::size_t all = std::max(input.feature_count, input.label_count);

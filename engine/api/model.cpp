@@ -137,7 +137,7 @@ struct Predictor::Impl {
 
 Predictor::Impl::Impl(std::shared_ptr<const Model::Impl> of, const PredictOptions& wanted)
     : model(std::move(of)), options(wanted) {
-  check_rank("k", options.k, model->model.trained().network.labels());
+  check_k("k", options.k, model->model.trained().network.labels());
   InferenceOptions inference = options_of(model->model.config.eval, options.inference, options.threads);
   inference.low_latency = options.low_latency;
   inference.keep_known = options.keep_known;

@@ -20,10 +20,10 @@ namespace slide::cli {
 
 namespace {
 
-// Weighted sum of the scores of several files.
-Dataset read_ensemble_member(const EvaluateCommand& command, const std::vector<std::string>& files,
-                             const ScoredRows& rows, LabelIndex& index,
-                             std::vector<std::uint32_t>* order = nullptr) {
+// Scores of the ensemble whose members are `files`: their weighted sum.
+Dataset read_ensemble(const EvaluateCommand& command, const std::vector<std::string>& files,
+                      const ScoredRows& rows, LabelIndex& index,
+                      std::vector<std::uint32_t>* order = nullptr) {
   if (std::ranges::count(files, "-") > 1) fail_input("standard input can be one file only");
   if (files.size() == 1 && command.weights.empty()) return read_scores(files.front(), rows, index, order);
   std::vector<Dataset> scores;
@@ -62,18 +62,18 @@ void take_training(const EvaluateCommand& command, Evaluation& evaluation) {
   if (!command.train.empty()) {
     const Dataset train = read_labels(command.train, evaluation.reading, evaluation.index);
     require_labels(train.label_count(), command.train, 0);
-    evaluation.training = train.label_frequencies();
+    evaluation.label_samples = train.label_frequencies();
     evaluation.training_samples = train.size();
-    evaluation.trained = true;
+    evaluation.has_training = true;
     const EvalConfig defaults;
     const PropensityConstants constants = command.measures.propensity.value_or(
         PropensityConstants{defaults.propensity_a, defaults.propensity_b});
-    propensities = std::make_shared<const InversePropensities>(evaluation.training, train.size(), constants.a,
-                                                               constants.b);
-    groups = std::make_shared<const LabelGroups>(evaluation.training);
+    propensities = std::make_shared<const InversePropensities>(evaluation.label_samples, train.size(),
+                                                               constants.a, constants.b);
+    groups = std::make_shared<const LabelGroups>(evaluation.label_samples);
   }
-  evaluation.none.emplace(evaluation.ks, std::move(propensities), std::move(groups));
-  if (evaluation.rows.users != nullptr) evaluation.none->tell_first_hits();
+  evaluation.empty_metrics.emplace(evaluation.ks, std::move(propensities), std::move(groups));
+  if (evaluation.rows.users != nullptr) evaluation.empty_metrics->tell_first_hits();
 }
 
 // A label of a file of thresholds; nullopt for one that the scores do not have.
@@ -92,7 +92,7 @@ void take_thresholds(const EvaluateCommand& command, Evaluation& evaluation) {
   } else if (!command.validation.empty()) {
     const Truth truth = read_truth(command.validation[1], evaluation.reading, evaluation.index);
     const Dataset scores =
-        read_ensemble_member(command, parted(command.validation[0]), truth.rows, evaluation.index);
+        read_ensemble(command, parted(command.validation[0]), truth.rows, evaluation.index);
     evaluation.thresholds = best_thresholds(scores, truth.labels, command.goal);
     evaluation.validation = decide(scores, truth.labels, *evaluation.thresholds);
   }
@@ -210,8 +210,7 @@ void read_all(const EvaluateCommand& command, Evaluation& evaluation) {
                        evaluation.report);
   take_training(command, evaluation);
   const std::vector<std::string> files(command.files.begin(), command.files.end() - 1);
-  evaluation.scores =
-      read_ensemble_member(command, files, evaluation.rows, evaluation.index, &evaluation.order);
+  evaluation.scores = read_ensemble(command, files, evaluation.rows, evaluation.index, &evaluation.order);
   require_labels(evaluation.scores.feature_count(), files.front(), evaluation.ks.size());
   warn_of_no_hit(command, evaluation);
   take_thresholds(command, evaluation);

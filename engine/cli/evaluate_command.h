@@ -1,4 +1,4 @@
-// What `slide evaluate` is asked for, and what it reads for that. One thread.
+// The arguments of `slide evaluate`, and the data that it reads. One thread.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ struct EvaluateCommand {
   std::string save_thresholds;          // files to write, or empty
   std::string curve;
   std::string report;
-  std::string model;  // the data are read as its training data were; or empty
+  std::string model;  // read the data as its training data were; or empty
   MeasureOptions measures;
   std::optional<DataFormat> format;
-  std::vector<std::string> set;  // keys that say how the data are read
+  std::vector<std::string> set;  // "data.KEY=VALUE": how to read the data
   int threads = 0;
   bool strict = false;
 };
@@ -44,32 +44,34 @@ inline bool finds_thresholds_here(const EvaluateCommand& command) {
 
 // Data and parameters of the evaluation.
 struct Evaluation {
-  LabelIndex index;
-  TruthOptions reading;
-  ReadReport report;
-  Dataset truth;
-  ScoredRows rows;  // of all scores
-  Dataset scores;
-  std::vector<std::uint32_t> order;  // of each score in its line of text; empty: none, or not known
-  LabelPairs pairs;
-  std::vector<std::uint32_t> ks;
-  std::vector<std::uint32_t> training;  // samples of each label; empty without --train
+  LabelIndex index;      // names of labels, where they have some
+  TruthOptions reading;  // how to read the data
+  ReadReport report;     // warnings of all files
+  Dataset truth;         // a row for each sample: its true labels
+  ScoredRows rows;       // the samples that scores must be of
+  Dataset scores;        // a row for each sample: features are labels, values their scores
+  // By score, for all rows: its place among the equal scores of its row (read_scores()); empty: ties by
+  // label.
+  std::vector<std::uint32_t> order;
+  LabelPairs pairs;                          // of --filter
+  std::vector<std::uint32_t> ks;             // distinct, at least one
+  std::vector<std::uint32_t> label_samples;  // training samples by label; empty without --train
   std::size_t training_samples = 0;
-  bool trained = false;  // whether there is --train
-  std::optional<Metrics> none;
+  bool has_training = false;             // --train is given
+  std::optional<Metrics> empty_metrics;  // of no sample yet, with `ks`, propensities and label groups
   std::optional<Thresholds> thresholds;
   std::optional<Decisions> validation;  // at the thresholds, on the validation samples
 };
 
-// Number of labels that scores, samples or names have.
+// Number of labels: that of the scores, the truth or the names, the largest of these.
 std::size_t labels_of(const Evaluation& evaluation);
-// The largest rank of the metrics.
+// The largest k of the metrics.
 std::size_t max_k(const Evaluation& evaluation);
-// Leaves these pairs out of scores and their order.
+// Removes these pairs of sample and label from `scores`, and their positions from `order`.
 void leave_out(const LabelPairs& pairs, Dataset& scores, std::vector<std::uint32_t>& order);
 // Throws InputError where an output would replace an input or another output.
 void check_evaluate_outputs(const EvaluateCommand& command);
-// Reads all that the command names. Throws InputError.
+// Reads all files that the command names into `evaluation`, and finds thresholds. Throws InputError.
 void read_all(const EvaluateCommand& command, Evaluation& evaluation);
 
 }  // namespace slide::cli

@@ -14,7 +14,7 @@ namespace {
 
 SampleRatios ratios_of(const Evaluation& evaluation, const Dataset& scores, const Ranking& ranking,
                        int threads) {
-  SampleRatios ratios = sample_ratios(ranking, evaluation.truth, *evaluation.none, threads);
+  SampleRatios ratios = sample_ratios(ranking, evaluation.truth, *evaluation.empty_metrics, threads);
   if (evaluation.thresholds) add_f1(ratios, scores, evaluation.truth, *evaluation.thresholds);
   return ratios;
 }
@@ -33,7 +33,8 @@ Missing missing_of(const Evaluation& evaluation) {
   for (std::size_t i = 0; i < evaluation.truth.size(); ++i) {
     for (const std::uint32_t label : evaluation.truth.labels(i)) {
       missing.unscored += scored[label] ? 0 : 1;
-      missing.untrained += label < evaluation.training.size() && evaluation.training[label] > 0 ? 0 : 1;
+      missing.untrained +=
+          label < evaluation.label_samples.size() && evaluation.label_samples[label] > 0 ? 0 : 1;
     }
   }
   return missing;
@@ -45,7 +46,7 @@ void tell_missing(const Evaluation& evaluation, Told& told) {
   if (missing.unscored > 0)
     told.text += fmt::format("missed are {} labels, as often as they occur, that have no score in any row\n",
                              grouped(missing.unscored));
-  if (!evaluation.trained) return;
+  if (!evaluation.has_training) return;
   told.json["unknown_labels"] = missing.untrained;
   if (missing.untrained > 0)
     told.text += fmt::format("unknown are {} labels, as often as they occur, that training lacks\n",
@@ -174,14 +175,14 @@ EvaluationResults results_of(const EvaluateCommand& command, const Evaluation& e
 }
 
 Told tell_results(const EvaluateCommand& command, Evaluation& evaluation, const EvaluationResults& results) {
-  const Metrics metrics = measured(results.ranking, evaluation.truth, *evaluation.none);
+  const Metrics metrics = measured(results.ranking, evaluation.truth, *evaluation.empty_metrics);
   const LabelCounts counts(results.ranking, evaluation.truth, evaluation.ks, labels_of(evaluation));
   Told told;
   told.json = {{"samples", evaluation.truth.size()}, {"labels", counts.labels()}};
   told.json.update(metrics.to_json());
-  const bool log = metrics.tells_first_hits() && evaluation.trained;
+  const bool log = metrics.tells_first_hits() && evaluation.has_training;
   const Popularity popularity =
-      log ? Popularity{evaluation.training, evaluation.training_samples} : Popularity();
+      log ? Popularity{evaluation.label_samples, evaluation.training_samples} : Popularity();
   told.json.update(coverage_json(counts, popularity));
   told.text =
       fmt::format("{} samples, {} labels, of which samples carry {}\n{}", grouped(evaluation.truth.size()),
@@ -193,7 +194,8 @@ Told tell_results(const EvaluateCommand& command, Evaluation& evaluation, const 
   tell_resampled(command, evaluation, results.ranking, told);
   if (!command.measures.per_label.empty()) {
     const auto name = [&](std::uint32_t label) { return evaluation.index.name(label); };
-    const LabelTable table{counts, evaluation.index.named() ? NameOf(name) : NameOf(), evaluation.training,
+    const LabelTable table{counts, evaluation.index.named() ? NameOf(name) : NameOf(),
+                           evaluation.label_samples,
                            evaluation.thresholds ? &*evaluation.thresholds : nullptr,
                            results.at_thresholds ? &*results.at_thresholds : nullptr};
     write_label_table(command.measures.per_label, table);

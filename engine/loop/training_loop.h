@@ -54,9 +54,9 @@ class TrainingLoop {
     double train_seconds;   // so far
     std::uint64_t samples;  // trained on so far, in all epochs
   };
-  // Trains all epochs, or what is left of them. `after_epoch` returns false to end the run there; its time is
-  // no training time. Returns false where the observer stopped the run; of several processes, where any
-  // observer did (StepReport::stop_agreed). Throws Error where the loss is no longer a number.
+  // Trains the epochs that are left. `after_epoch` returns false to end the run there; training time does not
+  // include it. Returns false where the observer of any process stopped the run (StepReport::stop_agreed).
+  // Throws Error where the loss is not finite.
   bool run(const LoopObserver& observer, const std::function<bool(const EpochEnd&)>& after_epoch);
 
   // One step on the samples order[first .. first + count) of the epoch; returns the sum of their losses.

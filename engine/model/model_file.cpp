@@ -33,7 +33,7 @@ constexpr std::uint32_t kFlagBf16 = 32;  // quantized forms
 constexpr std::uint32_t kFlagInt8 = 64;
 constexpr std::uint32_t kFlagIdle = 128;
 constexpr std::uint32_t kFlagDense = 256;
-constexpr std::uint32_t kFlagPairs = 512;
+constexpr std::uint32_t kFlagCrosses = 512;
 constexpr std::uint32_t kFlagFeatureWeights = 1024;
 constexpr std::uint32_t kFlagThresholds = 2048;
 // Each model gets the oldest version that supports its content, for compatibility with older programs.
@@ -64,7 +64,7 @@ std::uint32_t flags_of(const ModelParts& model) {
          (wide_of(network.output()) != nullptr ? kFlagWide : 0) | (model.text != nullptr ? kFlagText : 0) |
          (scale_of(network).factors().empty() ? 0 : kFlagFactors) |
          (model.trained.neighbours != nullptr ? kFlagNeighbours : 0) | (model.idle.empty() ? 0 : kFlagIdle) |
-         (model.shape.dense > 0 ? kFlagDense : 0) | (model.shape.crosses > 0 ? kFlagPairs : 0) |
+         (model.shape.dense > 0 ? kFlagDense : 0) | (model.shape.crosses > 0 ? kFlagCrosses : 0) |
          (similarity_of(model).empty() ? 0 : kFlagFeatureWeights) |
          (model.thresholds != nullptr ? kFlagThresholds : 0);
 }
@@ -139,7 +139,7 @@ void put_contents(ByteWriter& out, const ModelParts& model, const std::string& t
   const std::string config = config_of(model);
   out.put_array(config.data(), config.size());
   put_shape(out, model.shape);
-  put_pairs(out, crosses_of(network));
+  put_crosses(out, crosses_of(network));
   put_hashes(out, hashes_of(model));
   put_matrices(out, network, state, model.form);
   put_sparse(out, model, state);
@@ -173,11 +173,11 @@ DataShape get_shape(ByteReader& in, std::uint32_t flags) {
   return shape;
 }
 
-FeatureCrosses get_shape_pairs(ByteReader& in, std::uint32_t flags, DataShape& shape) {
-  if ((flags & kFlagPairs) == 0) return {};
-  FeatureCrosses pairs = get_pairs(in, shape.features);
-  shape.crosses = pairs.size();
-  return pairs;
+FeatureCrosses get_shape_crosses(ByteReader& in, std::uint32_t flags, DataShape& shape) {
+  if ((flags & kFlagCrosses) == 0) return {};
+  FeatureCrosses crosses = get_crosses(in, shape.features);
+  shape.crosses = crosses.size();
+  return crosses;
 }
 
 std::vector<LayerHash> get_hashes(ByteReader& in) {
@@ -257,13 +257,13 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
   std::vector<std::string> notes;
   Config config = get_config(in, path, notes);
   DataShape shape = get_shape(in, flags);
-  FeatureCrosses pairs = get_shape_pairs(in, flags, shape);
+  FeatureCrosses crosses = get_shape_crosses(in, flags, shape);
   std::vector<LayerHash> hashes = get_hashes(in);
   const ModelForm form = get_form(flags, config, in);
   check_counts(shape, steps, hashes, in);
   check_sizes(config, shape, form, in);
   Network network = cluster != nullptr ? share_of(config, shape, *cluster) : Network(config, shape);
-  set_crosses(network, std::move(pairs));
+  set_crosses(network, std::move(crosses));
   if (hashes.size() != network.layers().size()) in.refuse("another number of layers");
   const bool state_stored = (flags & kFlagOptimizer) != 0;
   const bool state_read = state_stored && optimizer == LoadOptimizer::kYes;

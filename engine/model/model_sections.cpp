@@ -74,24 +74,25 @@ std::unique_ptr<WidePath> get_wide(ByteReader& in, const Network& network, Store
   return wide;
 }
 
-void put_pairs(ByteWriter& out, const FeatureCrosses& pairs) {
-  if (!pairs.active()) return;
-  out.put<std::uint64_t>(pairs.size());
-  for (const FeatureCross& pair : pairs.crosses()) {
-    out.put(pair.first);
-    out.put(pair.second);
+void put_crosses(ByteWriter& out, const FeatureCrosses& crosses) {
+  if (!crosses.active()) return;
+  out.put<std::uint64_t>(crosses.size());
+  for (const FeatureCross& cross : crosses.crosses()) {
+    out.put(cross.first);
+    out.put(cross.second);
   }
 }
 
-FeatureCrosses get_pairs(ByteReader& in, std::size_t features) {
-  std::vector<FeatureCross> pairs(
+FeatureCrosses get_crosses(ByteReader& in, std::size_t features) {
+  std::vector<FeatureCross> crosses(
       in.get_count(2 * sizeof(std::uint32_t), "pairs of features beyond its length"));
-  for (FeatureCross& pair : pairs) {
-    pair.first = in.get<std::uint32_t>();
-    pair.second = in.get<std::uint32_t>();
+  for (FeatureCross& cross : crosses) {
+    cross.first = in.get<std::uint32_t>();
+    cross.second = in.get<std::uint32_t>();
   }
-  if (pairs.empty() || !FeatureCrosses::are_good(pairs, features)) in.refuse("impossible pairs of features");
-  return FeatureCrosses(std::move(pairs), features);
+  if (crosses.empty() || !FeatureCrosses::are_good(crosses, features))
+    in.refuse("impossible pairs of features");
+  return FeatureCrosses(std::move(crosses), features);
 }
 
 void put_factors(ByteWriter& out, const FeatureScale& scale) {

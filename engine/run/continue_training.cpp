@@ -159,17 +159,17 @@ void keep_told(const DataConfig& config, const LabelTexts* texts, const TextMode
 // Drops the labels that have had no sample for `forget` runs.
 void expire_labels(std::uint32_t forget, const Model& model, ContinuedData& further) {
   if (forget == 0) return;
-  std::vector<bool> gone(model.shape.labels);
-  for (std::size_t label = 0; label < gone.size(); ++label) gone[label] = further.idle[label] >= forget;
-  if (std::ranges::find(gone, true) == gone.end()) return;
-  for (std::size_t label = 0; label < gone.size(); ++label) {
-    if (gone[label]) further.idle[label] = 0;
+  std::vector<bool> expired(model.shape.labels);
+  for (std::size_t label = 0; label < expired.size(); ++label) expired[label] = further.idle[label] >= forget;
+  if (std::ranges::find(expired, true) == expired.end()) return;
+  for (std::size_t label = 0; label < expired.size(); ++label) {
+    if (expired[label]) further.idle[label] = 0;
   }
-  further.gone = std::move(gone);
+  further.expired = std::move(expired);
 }
 
 std::string note_of(const Model& model, const Config& config, const ContinuedData& further) {
-  const auto dropped = std::ranges::count(further.gone, true);
+  const auto dropped = std::ranges::count(further.expired, true);
   const std::size_t features = further.data.train.feature_count(), labels = further.data.train.label_count();
   const std::size_t named = model.text != nullptr ? static_cast<std::size_t>(dropped) : 0;
   return fmt::format("init  {}: {} features and {} labels are new{}", config.train.init,
@@ -199,14 +199,14 @@ ContinuedData read_continued_data(const Config& config, int threads, bool skip_b
   further.idle = idle_after(model, further.data.train);
   keep_told(config.data, texts.get(), text.get(), further.idle);
   expire_labels(config.train.expire_labels, model, further);
-  if (text != nullptr && !further.gone.empty()) {
-    std::vector<bool> gone = further.gone;
-    gone.resize(text->label_count());
-    text = without_labels(*text, gone);
+  if (text != nullptr && !further.expired.empty()) {
+    std::vector<bool> expired = further.expired;
+    expired.resize(text->label_count());
+    text = without_labels(*text, expired);
     further.data = read_training_data(config, threads, skip_bad, text);
     std::size_t kept = 0;
-    for (std::size_t label = 0; label < gone.size(); ++label) {
-      if (!gone[label]) further.idle[kept++] = further.idle[label];
+    for (std::size_t label = 0; label < expired.size(); ++label) {
+      if (!expired[label]) further.idle[kept++] = further.idle[label];
     }
     further.idle.resize(kept);
   }
@@ -243,14 +243,14 @@ IdGrowth feature_growth(const Model& model, const Dataset& more, const TextModel
 
 // Id map of the output layer's `neurons`, the first of which are labels.
 IdGrowth label_growth(const Model& model, std::size_t labels, std::size_t neurons, const TextModel* text,
-                      const std::vector<bool>& gone) {
+                      const std::vector<bool>& expired) {
   IdGrowth ids{std::vector<std::uint32_t>(neurons, kNewId), model.network.labels()};
   for (std::uint32_t id = 0; id < neurons; ++id) {
     if (id >= std::max(labels, model.shape.labels)) {
       if (id < ids.before) ids.was[id] = id;  // a neuron without a label
     } else if (id < labels && text != nullptr && model.text != nullptr) {
       ids.was[id] = model.text->label_id(text->label_name(id)).value_or(kNewId);
-    } else if (id < std::min(labels, model.shape.labels) && (gone.empty() || !gone[id])) {
+    } else if (id < std::min(labels, model.shape.labels) && (expired.empty() || !expired[id])) {
       ids.was[id] = id;
     }
   }
@@ -292,7 +292,7 @@ TrainingRows continued_rows(const Model& model, const Dataset& more, const TextM
 }
 
 TrainedStart start_continued(const Model& model, const Config& config, const TrainingRows& more,
-                             const TextModel* text, const std::vector<bool>& gone, int threads) {
+                             const TextModel* text, const std::vector<bool>& expired, int threads) {
   const std::size_t neurons = output_neurons(config, shape_of(more.raw));
   if (config.layers.back().size != 0 && neurons < model.network.labels()) {
     fail_input(
@@ -300,7 +300,7 @@ TrainedStart start_continued(const Model& model, const Config& config, const Tra
         neurons, model.network.labels());
   }
   const Growth growth{feature_growth(model, more.raw, text),
-                      label_growth(model, more.raw.label_count(), neurons, text, gone)};
+                      label_growth(model, more.raw.label_count(), neurons, text, expired)};
   const DataShape shape = shape_after(model, more, growth.labels);
   TrainedStart start = start_of(model, config, {shape, growth, more}, threads);
   if (config.neighbours.share > 0) {

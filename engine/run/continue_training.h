@@ -28,7 +28,7 @@ void check_continued(const Config& model, const Config& now, const std::string& 
 struct ContinuedData {
   RunData data;
   std::vector<std::uint32_t> idle;  // by label of the grown model: runs without a sample (Model::idle)
-  std::vector<bool> gone;  // by label of the previous model: dropped by train.expire_labels; empty: none
+  std::vector<bool> expired;  // by label of the previous model: dropped by train.expire_labels; empty: none
 };
 
 // Reads the files of `config` as for training; text uses the model's vocabulary and labels, extended by new
@@ -44,7 +44,7 @@ Dataset widened(const Dataset& data, std::size_t features, std::size_t labels);
 TrainingRows continued_rows(const Model& model, const Dataset& more, const TextModel* text, int threads);
 // The initial state of training with `config` from `model` on these samples.
 TrainedStart start_continued(const Model& model, const Config& config, const TrainingRows& more,
-                             const TextModel* text, const std::vector<bool>& gone, int threads);
+                             const TextModel* text, const std::vector<bool>& expired, int threads);
 
 // The same for a run that resumes from a checkpoint: `begun` is the model with which the run began, already
 // grown; the checkpoint then replaces the initial state.

@@ -58,8 +58,8 @@ Lines lines_of(const TextSource& source, DataFormat from, const TableColumns& co
   std::string_view text = source.text;
   if (is_table(from)) {
     Table table(text, source.origin, from, columns, Labels::kRequired);
-    text.remove_prefix(table.head_bytes());
-    const std::uint64_t before = table.head_lines();
+    text.remove_prefix(table.header_bytes());
+    const std::uint64_t before = table.header_lines();
     return {std::move(table), TextForm::kFastText, text, before, {}};
   }
   const std::optional<TextForm> form = find_text_form(text);

@@ -58,7 +58,7 @@ void look_at_form(const Config& config, const RunData& data, DataLook& look) {
     if (!format) format = detect_format(head);
     look.form = format ? shown(*format) : "";
   }
-  if (format && is_table(*format)) look.columns = columns_shown(head);
+  if (format && is_table(*format)) look.columns = column_list(head);
   if (config.data.kind == DataKind::kInteractions)
     look.columns = columns_told(head, log_options(config.data));
 }

@@ -1,4 +1,4 @@
-// What the data of a run are warned of, and refused for, once they are read. Safe to call from any thread.
+// Checks of a run's data after they are read: errors and warnings. Safe from any thread, for different data.
 #pragma once
 
 #include "datasets/text/text_model.h"
@@ -7,12 +7,12 @@
 
 namespace slide {
 
-// Throws InputError where labels have no separator that could be another than a comma. `text`: of data.train,
-// or nullptr.
+// Throws InputError where data.label_separator is set, but data.train has no column of labels: it is neither
+// a table nor lines LABELS<TAB>TEXT. `text`: the text model of data.train, or nullptr.
 void check_separator(const DataConfig& config, const TextModel* text);
 
-// Adds to the reports of `data`, training data as read and what it is measured by, what is seen of all
-// samples.
+// Appends to the reports of `data` the warnings that need all samples: training data without repeated labels,
+// interactions with one item a user, test or validation data with nothing to measure.
 void add_warnings(const DataConfig& config, RunData& data);
 
 }  // namespace slide

@@ -221,7 +221,8 @@ JobStart TrainingRun::start_of(const RunData& data, const TrainingRows& rows) co
     return resumed;
   }
   if (!init_) return FreshStart();
-  return ContinuedStart{start_continued(*init_, *config_, rows, data.text.get(), continued_.gone, threads_)};
+  return ContinuedStart{
+      start_continued(*init_, *config_, rows, data.text.get(), continued_.expired, threads_)};
 }
 
 // Throws unless the data are those of the checkpoint.

@@ -15,26 +15,26 @@
 
 namespace slide {
 
-// How data are read for their labels.
+// How to read the true labels of data.
 struct TruthOptions {
   std::optional<DataFormat> format = {};  // none: from the content
   TableColumns columns = {};
   LogOptions log = {};     // of interactions
-  std::string known = {};  // interactions: log of what users have, which is not to be predicted; or empty
+  std::string known = {};  // interactions: log of the items that users have, which are no labels; or empty
   int threads = 0;
-  ReadReport* report = nullptr;  // becomes what was warned of, beside what is there
+  ReadReport* report = nullptr;  // receives warnings, after those it has
 };
 
-// The samples that scores are of.
+// The samples that a file of scores must be of.
 struct ScoredRows {
   std::size_t samples = 0;
-  std::vector<std::uint64_t> blank = {};  // places of blank lines, among all lines (blank_rows.h)
-  // Interactions: whose rows they are, which scores name; else nullptr.
+  std::vector<std::uint64_t> blank = {};  // blank lines of the data, by number among all lines (blank_rows.h)
+  // Interactions: the user of each row, whom scores name; else nullptr.
   std::shared_ptr<const NameList> users = nullptr;
-  ReadReport* report = nullptr;  // becomes a warning where scores of other users are left out
+  ReadReport* report = nullptr;  // receives a warning where scores of other users are left out
 };
 
-// Samples with their labels, and what scores of them may be.
+// Samples with their labels.
 struct Truth {
   Dataset labels;
   ScoredRows rows;

@@ -1,5 +1,5 @@
-// Trains a model by a job: the training loop, and beside it what the loop does not know: the choice of its
-// samples, the kNN prediction, and evaluation after an epoch with early stopping.
+// Trains a model as a TrainingJob says. Adds to the training loop (TrainingLoop) the source of its samples,
+// the kNN prediction, evaluation after an epoch, and early stopping.
 //
 // One thread calls it; it uses TrainingJob::threads threads.
 #pragma once
@@ -18,27 +18,27 @@
 namespace slide {
 
 struct TrainObserver : LoopObserver {
-  std::function<void(const EvalReport&)> eval;                             // empty: no evaluation
-  std::function<void(std::size_t done, std::size_t all)> evaluating = {};  // samples, from any thread
+  std::function<void(const EvalReport&)> eval;  // of each evaluation; empty: nothing is evaluated
+  // Progress of an evaluation, in samples; called from any thread.
+  std::function<void(std::size_t done, std::size_t all)> evaluating = {};
 };
 
-// Result of training.
 struct TrainedModel {
   Network network;
-  std::optional<Neighbours> neighbours;  // see Trainer::neighbours
+  std::optional<Neighbours> neighbours;  // as Trainer::neighbours()
   OptimizerState optimizer;
 };
 
 class Trainer {
  public:
-  // Allocates everything that training needs. A fresh start initialises the network and fits the kNN
-  // prediction.
+  // Allocates all memory of training. Without a model to continue, it initialises the network and fits the
+  // kNN prediction.
   explicit Trainer(TrainingJob job);
 
-  // Trains all epochs, or what is left of them, or until train.patience ends the run; evaluates after epochs
-  // as eval_every says. Returns false where the observer stopped the run; of several processes, where any
-  // observer did (StepReport::stop_agreed). Throws Error where the loss is no longer a number. The time of
-  // the observer's `step` is no training time.
+  // Trains the epochs that are left, or until train.patience ends the run. Evaluates after every
+  // train.eval_every epochs and after the last. Returns false where the observer of any process stopped the
+  // run (StepReport::stop_agreed). Throws Error where the loss is not finite. Training time does not include
+  // the observer's `step`.
   bool run(const TrainObserver& observer);
 
   // See TrainingLoop.
@@ -46,15 +46,15 @@ class Trainer {
   void save(ByteWriter& out) const { loop_.save(out); }
   void load(ByteReader& in) { loop_.load(in); }
 
-  // Ends training: returns the model and frees all else. Call nothing else afterwards.
+  // Ends training and returns the model. Call nothing else afterwards.
   TrainedModel release() &&;
 
   const Network& network() const { return loop_.network(); }
   Network& network() { return loop_.network(); }
   const NetworkTraining& training() const { return loop_.training(); }
-  // The training samples that vote at inference; nullptr without neighbours.share. No step uses them.
+  // The kNN prediction, for inference only; nullptr without neighbours.share.
   const Neighbours* neighbours() const { return neighbours_ ? &*neighbours_ : nullptr; }
-  // Their feature weights, where they were learnt in a fresh start.
+  // The feature weights of the kNN prediction, where this job has learnt or reused some; else nullptr.
   const std::shared_ptr<const LearntWeights>& learnt_weights() const { return learnt_; }
   TrainedNetwork trained() const { return {network(), neighbours(), shape_}; }
   const DataShape& shape() const { return shape_; }
@@ -62,27 +62,28 @@ class Trainer {
   Cluster* cluster() const { return job_.cluster; }
   const Dataset& crossed_rows() const { return job_.rows.crossed; }  // training rows with feature crosses
 
-  // Samples of an epoch; label texts among the training rows, which come in addition; and samples that are
-  // skipped: without a label, or of interactions with fewer than two items unless all
-  // have.
+  // An epoch trains on labelled() samples and texts() label texts. It skips unlabelled() samples: those
+  // without a label or of weight 0; of interactions, those that users_to_mask() leaves out.
   std::size_t labelled() const;
   std::size_t texts() const { return loop_.source().samples().size() - labelled(); }
   std::size_t unlabelled() const { return job_.rows.raw.samples() - labelled(); }
 
   std::size_t batch_samples() const { return loop_.batch_samples(); }  // of a full step
-  std::uint64_t steps() const { return loop_.steps().done; }
-  std::uint64_t all_steps() const { return loop_.steps().all(); }  // with those of earlier runs
-  std::uint64_t total_steps() const { return loop_.steps().total; }
+  std::uint64_t steps() const { return loop_.steps().done; }           // of this run so far,
+  std::uint64_t total_steps() const { return loop_.steps().total; }    // and in all its epochs
+  // Steps so far of this run and the runs that it continues.
+  std::uint64_t all_steps() const { return loop_.steps().all(); }
 
  private:
-  // Returns seconds of work that the start takes over from earlier jobs.
+  // Returns the seconds that an earlier job took to learn the feature weights, where this one reuses them;
+  // else 0.
   double fit_neighbours();
   bool evaluate(const TrainingLoop::EpochEnd& end, const TrainObserver& observer);
   EvalReport evaluate_on(const Dataset& data, const TrainingLoop::EpochEnd& end,
                          const TrainObserver& observer) const;
 
   std::chrono::steady_clock::time_point began_;
-  TrainingJob job_;  // its start is spent
+  TrainingJob job_;  // job_.start is moved from
   DataShape shape_;
   TrainingLoop loop_;
   std::optional<Neighbours> neighbours_;

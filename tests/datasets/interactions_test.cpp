@@ -104,11 +104,11 @@ TEST(InteractionForms, ListsAndPairsAreToldApart) {
   EXPECT_EQ(form_of("u a b c d\nu b c d e\n"), TextForm::kItemLists);
   EXPECT_EQ(form_of("u 1 1\nv 2 2\n"), TextForm::kItemLists);
   EXPECT_EQ(form_of("u 1 1\nv 2 2\n", KnownLog{TextForm::kItemPairs}), TextForm::kItemPairs);
-  EXPECT_EQ(layout_of("userId,movieId\nu,a\n").head_bytes, 15U);
-  EXPECT_EQ(layout_of("user1,a\nuser2,b\n").head_bytes, 0U);
-  EXPECT_EQ(layout_of("user items\nu a b\n").head_bytes, 11U);
-  EXPECT_EQ(layout_of("user 66\nuser 101\n").head_bytes, 0U);
-  EXPECT_EQ(layout_of("\"user 66\"\n\"user 101\"\n").head_bytes, 0U);
+  EXPECT_EQ(layout_of("userId,movieId\nu,a\n").header_bytes, 15U);
+  EXPECT_EQ(layout_of("user1,a\nuser2,b\n").header_bytes, 0U);
+  EXPECT_EQ(layout_of("user items\nu a b\n").header_bytes, 11U);
+  EXPECT_EQ(layout_of("user 66\nuser 101\n").header_bytes, 0U);
+  EXPECT_EQ(layout_of("\"user 66\"\n\"user 101\"\n").header_bytes, 0U);
 }
 
 // Users to predict for, of a log of four columns with commas between them: a weight or a time is not read as

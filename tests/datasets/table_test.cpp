@@ -34,10 +34,10 @@ TextOptions bare_words() {
 Rows samples_of(std::string_view text, DataFormat format, const TableColumns& columns = kColumns,
                 std::size_t chunk_bytes = kDefaultChunkBytes) {
   const Table table(text, "t", format, columns, Labels::kRequired);
-  const TextSource whole{text, "t"}, source = behind_head(whole, table);
+  const TextSource whole{text, "t"}, source = without_header(whole, table);
   LineRules rules;
   rules.table = &table;
-  rules.lines_before = table.head_lines();
+  rules.lines_before = table.header_lines();
   LabelledChunks chunks(source, rules, chunk_bytes);
   LabelledLine parts;
   Rows rows;

@@ -83,7 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ReadOptions options = read_options(take_choice(input));
   const std::string text(input);
   const TextSource source{text, "input"};
-  columns_shown(text);
+  column_list(text);
   if (options.format == DataFormat::kAuto)
     options.format = detect_table(text, options.columns).value_or(DataFormat::kCsv);
   std::optional<Table> table;

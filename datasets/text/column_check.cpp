@@ -1,4 +1,4 @@
-#include "datasets/text/column_look.h"
+#include "datasets/text/column_check.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -58,7 +58,7 @@ std::vector<std::string_view> cells_of(std::string_view line) {
 
 }  // namespace
 
-void ColumnLook::Column::add(std::string_view cell) {
+void ColumnCheck::Column::add(std::string_view cell) {
   if (cells++ == 0) first = shown_part(cell);
   distinct.emplace(cell);
   bool in_word = false;
@@ -71,57 +71,57 @@ void ColumnLook::Column::add(std::string_view cell) {
   parted += cell.find_first_of(",;|") != std::string_view::npos ? 1 : 0;
 }
 
-void ColumnLook::add(std::string_view line, std::uint64_t number) {
+void ColumnCheck::add(std::string_view line, std::uint64_t number) {
   const std::vector<std::string_view> cells = cells_of(line);
   if (lines_++ == 0) {
-    head_.assign(cells.begin(), cells.end());
+    header_.assign(cells.begin(), cells.end());
     first_line_ = number;
-    fewest_ = most_ = cells.size();
+    min_cells_ = max_cells_ = cells.size();
     columns_.resize(std::min(cells.size(), kMaxColumns));
-  } else if (cells.front() == head_.front()) {
-    ++like_head_;
+  } else if (cells.front() == header_.front()) {
+    ++like_header_;
   }
-  fewest_ = std::min(fewest_, cells.size());
-  most_ = std::max(most_, cells.size());
+  min_cells_ = std::min(min_cells_, cells.size());
+  max_cells_ = std::max(max_cells_, cells.size());
   for (std::size_t i = 0; i < std::min(cells.size(), columns_.size()); ++i) columns_[i].add(cells[i]);
 }
 
 // All cells of the first line are names that columns have, one of them that of labels or texts.
-std::string ColumnLook::header_warning(const std::string& origin) const {
-  if (lines_ < 2 || head_.size() < 2 || head_.size() > 8 || like_head_ > 0) return {};
+std::string ColumnCheck::header_warning(const std::string& origin) const {
+  if (lines_ < 2 || header_.size() < 2 || header_.size() > 8 || like_header_ > 0) return {};
   std::string label, text;
   std::size_t known = 0;
-  for (const std::string& cell : head_) {
+  for (const std::string& cell : header_) {
     const bool is_label = is_one_of(kLabelNames, cell), is_text = is_one_of(kTextNames, cell);
     if (is_label && label.empty()) label = cell;
     if (is_text && text.empty()) text = cell;
     known += is_label || is_text || is_one_of(kIdNames, cell) ? 1 : 0;
   }
-  const bool all = known == head_.size() && !(label.empty() && text.empty());
+  const bool all = known == header_.size() && !(label.empty() && text.empty());
   if (!all && (label.empty() || text.empty())) return {};
   const std::string keys = label.empty() || text.empty()
                                ? "data.text=... and data.labels=..."
                                : fmt::format("data.text={} and data.labels={}", text, label);
   return fmt::format(
       "{}:{}: this looks like the names of columns ({}), but is read as a sample; set {}, or remove the line",
-      origin, first_line_, shown_part(fmt::format("{}", fmt::join(head_, ", "))), keys);
+      origin, first_line_, shown_part(fmt::format("{}", fmt::join(header_, ", "))), keys);
 }
 
-std::string ColumnLook::warning(const std::string& origin, std::string_view separator) const {
+std::string ColumnCheck::warning(const std::string& origin, std::string_view separator) const {
   if (std::string header = header_warning(origin); !header.empty()) return header;
-  if (lines_ < kMinLines || fewest_ < 2 || fewest_ != most_) return {};
+  if (lines_ < kMinLines || min_cells_ < 2 || min_cells_ != max_cells_) return {};
   const Column &first = columns_[0], &second = columns_[1];
   const bool is_id =
       first.is_unique() && (first.numbers == lines_ || first.words == lines_) && first.parted == 0;
   const bool short_cells = second.words_of_cell() <= 5 && !second.first.empty();
-  if (most_ >= 3 && is_id && short_cells && second.repeats() &&
+  if (max_cells_ >= 3 && is_id && short_cells && second.repeats() &&
       second.words_of_cell() < columns_[2].words_of_cell()) {
     return fmt::format(
         "{}:{}: there are {} columns, and the second looks like the labels ({}), but the first is read as "
         "them "
         "({}) and the others as text; remove the first, or write a line of names first and set data.text and "
         "data.labels",
-        origin, first_line_, most_, second.first, first.first);
+        origin, first_line_, max_cells_, second.first, first.first);
   }
   const bool is_text =
       first.is_unique() && first.words_of_cell() >= 2 && first.words_of_cell() > second.words_of_cell();
@@ -135,11 +135,11 @@ std::string ColumnLook::warning(const std::string& origin, std::string_view sepa
   return {};
 }
 
-std::string second_head_warning(const TextSource& source, std::size_t head_bytes) {
-  const std::string_view head = trimmed(without_byte_order_mark(source.text.substr(0, head_bytes)));
+std::string second_header_warning(const TextSource& source, std::size_t header_bytes) {
+  const std::string_view head = trimmed(without_byte_order_mark(source.text.substr(0, header_bytes)));
   if (head.empty() || head.find('\n') != std::string_view::npos) return {};
   const std::string again = fmt::format("\n{}", head);
-  const std::size_t at = source.text.find(again, head_bytes - 1);
+  const std::size_t at = source.text.find(again, header_bytes - 1);
   if (at == std::string_view::npos) return {};
   const std::string_view rest = source.text.substr(at + again.size());
   if (!rest.empty() && rest.front() != '\r' && rest.front() != '\n') return {};

@@ -1,4 +1,5 @@
-// Checks whether a text, read as lines NAME,NAME<TAB>text, probably has other columns. For one thread.
+// Checks whether a text that is read as lines LABEL,LABEL<TAB>text has other columns, probably: add() its
+// first lines, then ask for the warning(). One thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 
 namespace slide {
 
-class ColumnLook {
+class ColumnCheck {
  public:
   void add(std::string_view line, std::uint64_t number);
   // A warning, or "": the first line is a header, ids precede the labels, or labels follow the text.
@@ -32,16 +33,16 @@ class ColumnLook {
   };
   std::string header_warning(const std::string& origin) const;
 
-  std::vector<std::string> head_;  // cells of the first line
-  std::uint64_t first_line_ = 0;   // its number
+  std::vector<std::string> header_;  // cells of the first line
+  std::uint64_t first_line_ = 0;     // its number
   std::size_t lines_ = 0;
-  std::size_t like_head_ = 0;          // further lines with the same first cell as the first line
-  std::size_t fewest_ = 0, most_ = 0;  // min and max cells of a line
-  std::vector<Column> columns_;        // the first three
+  std::size_t like_header_ = 0;                // further lines with the same first cell as the first line
+  std::size_t min_cells_ = 0, max_cells_ = 0;  // of a line
+  std::vector<Column> columns_;                // the first three
 };
 
-// A warning that the names of columns, the first `head_bytes` of the text, stand in it a second time, as
-// where files were put one behind the other; or nothing.
-std::string second_head_warning(const TextSource& source, std::size_t head_bytes);
+// A warning that a later line of the text repeats its header, the first `header_bytes` bytes, as in
+// concatenated files; "" where none does.
+std::string second_header_warning(const TextSource& source, std::size_t header_bytes);
 
 }  // namespace slide
