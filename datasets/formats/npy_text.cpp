@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "datasets/rows/text_encoding.h"
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 #include "engine/base/free_memory.h"
@@ -14,26 +15,34 @@ namespace {
 
 constexpr char32_t kReplacementCharacter = U'\xFFFD';
 
-// Characters of UTF-8 text; U+FFFD for each byte that is none.
-std::u32string characters_of(std::string_view text) {
+// Appends the characters of valid UTF-8.
+void append_characters(std::string_view valid, std::u32string& characters) {
+  for (std::size_t at = 0; at < valid.size();) {
+    const auto lead = static_cast<unsigned char>(valid[at]);
+    const std::size_t bytes = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    char32_t character = bytes == 1 ? lead : lead & (0x7FU >> bytes);
+    for (std::size_t i = 1; i < bytes; ++i)
+      character = character << 6 | (static_cast<unsigned char>(valid[at + i]) & 0x3F);
+    characters += character;
+    at += bytes;
+  }
+}
+
+// Decodes UTF-8; U+FFFD for each byte outside a valid character.
+std::u32string decode_utf8(std::string_view text) {
   std::u32string characters;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[at]);
-    const std::size_t bytes = lead < 0x80 ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 0;
-    char32_t character = bytes == 1 ? lead : bytes == 0 ? 0 : lead & (0x7FU >> bytes);
-    bool good = bytes > 0 && at + bytes <= text.size();
-    for (std::size_t i = 1; good && i < bytes; ++i) {
-      const auto next = static_cast<unsigned char>(text[at + i]);
-      good = (next & 0xC0) == 0x80;
-      character = character << 6 | (next & 0x3F);
-    }
-    characters += good ? character : kReplacementCharacter;
-    at += good ? bytes : 1;
+  while (!text.empty()) {
+    const std::size_t valid = first_no_utf8(text).value_or(text.size());
+    append_characters(text.substr(0, valid), characters);
+    text.remove_prefix(valid);
+    if (text.empty()) break;
+    characters += kReplacementCharacter;
+    text.remove_prefix(1);
   }
   return characters;
 }
 
-// Appends a character in UTF-8.
+// Appends a character in UTF-8; U+FFFD for a surrogate or a number above U+10FFFF.
 void append_utf8(char32_t character, std::string& text) {
   const bool is_surrogate = character >= 0xD800 && character < 0xE000;
   if (is_surrogate || character > 0x10FFFF) character = kReplacementCharacter;
@@ -82,7 +91,7 @@ std::string npy_text_bytes(const std::vector<std::string>& texts) {
   std::vector<std::u32string> all;
   std::size_t longest = 1;
   for (const std::string& text : texts)
-    longest = std::max(longest, all.emplace_back(characters_of(text)).size());
+    longest = std::max(longest, all.emplace_back(decode_utf8(text)).size());
   std::vector<char32_t> items(texts.size() * longest);
   for (std::size_t i = 0; i < all.size(); ++i)
     std::ranges::copy(all[i], items.begin() + static_cast<std::ptrdiff_t>(i * longest));

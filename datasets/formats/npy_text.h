@@ -1,5 +1,5 @@
-// Arrays of text in NumPy's format: every text has as many characters of four bytes as the longest. Pure
-// functions.
+// Arrays of text in NumPy's format, `<U`: each text has 4 bytes for each character, padded by zeros to the
+// length of the longest. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace slide {
 
-// Bytes of the items of such an array. O(bytes of the texts).
+// Upper bound of the bytes of such an array, without its header. O(number of texts).
 std::uint64_t npy_text_size(const std::vector<std::string>& texts);
-// The bytes of an array `<U`, with U+FFFD for each byte that is not UTF-8.
+// The file of such an array, with U+FFFD for each byte outside a valid UTF-8 character.
 std::string npy_text_bytes(const std::vector<std::string>& texts);
 
-// The texts of an array [n] of text, of bytes or of whole numbers; zeros at their ends do not count. Throws
-// InputError for any other array, and where memory is exhausted.
+// The items of an array [n] of text (`U`), bytes (`S`) or integers, as text, without the zeros at the end.
+// Throws InputError for any other array, and where memory does not suffice.
 std::vector<std::string> read_npy_texts(std::string bytes, const NpyName& name);
 
 }  // namespace slide

@@ -163,13 +163,14 @@ TEST_F(NpzTest, ScoresHaveNamesAndRanks) {
     return read_npz_scores({bytes.text(), path});
   };
   NpzEntries entries{{0, 2, 3}, {2, 0, 1},   {0.5F, 0.5F, 1},
-                     {0, 1, 0}, {"ann", ""}, {"a b", "\u00e9\u4e16\U0001F3BB", "x\xff"}};
+                     {0, 1, 0}, {"ann", ""}, {"a b", "\u00e9\u4e16\U0001F3BB", "x\xff\xf5\x80\x80\x80"}};
   write_npz_matrix(path, entries, 3);
   const NpzScores scores = read_scores();
   EXPECT_EQ(scores.matrix.ids, (std::vector<std::uint64_t>{0, 2, 1}));
   EXPECT_EQ(scores.ranks, (std::vector<std::uint64_t>{1, 0, 0})) << "with their entries";
   EXPECT_EQ(scores.users, (std::vector<std::string>{"ann", ""}));
-  EXPECT_EQ(scores.labels, (std::vector<std::string>{"a b", "\u00e9\u4e16\U0001F3BB", "x\uFFFD"}));
+  EXPECT_EQ(scores.labels,
+            (std::vector<std::string>{"a b", "\u00e9\u4e16\U0001F3BB", "x\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD"}));
   entries.users = {"one"};
   write_npz_matrix(path, entries, 3);
   EXPECT_TRUE(contains(input_error(read_scores), "s.npz: users has 1 names for 2; give one for each"));
