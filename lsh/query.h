@@ -56,13 +56,15 @@ struct QueryScratch {
   std::vector<std::uint32_t> histogram;  // ids by count
   std::vector<std::uint64_t> ranked;     // counted ids as sortable keys
   // Of the search policy.
-  std::vector<std::uint32_t> flips;  // [table][lane]: the least certain bit of a fingerprint
+  std::vector<std::uint32_t> flips;  // [table][lane]: mask of the least certain bit of a fingerprint
   std::vector<std::span<const std::uint32_t>> buckets;  // that the querying samples read
-  AlignedArray<std::uint16_t> times;    // by neuron id: `none` + buckets with it; up to `none` means zero
-  std::uint16_t none = 0;               // upper bound of all counts of previous queries
+  // By neuron id: `zero` + number of buckets with the id. A value up to `zero` is from an earlier query and
+  // counts as zero, so that a query need not clear the array.
+  AlignedArray<std::uint16_t> bucket_counts;
+  std::uint16_t zero = 0;
   std::vector<std::uint32_t> repeated;  // ids in two buckets or more, and one write-only slot
   std::vector<std::uint32_t> found;     // candidates
-  AlignedArray<float> asked;            // [dim][lanes]: the querying samples
+  AlignedArray<float> queries;          // [dim][lanes]: the querying samples
   std::vector<std::uint32_t> classes;   // candidates by class of their distance
   AlignedArray<float> scores;           // [candidate][lane]
 };

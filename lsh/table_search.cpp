@@ -14,18 +14,18 @@ namespace slide::lsh {
 
 namespace {
 
-constexpr std::size_t kProbed =
-    2;  // buckets of a table that a single sample reads; of a block each reads one
-// Scored neurons: per wanted one, and at least; from buckets, and as many from the longest rows.
+// Buckets of a table that a single sample reads; each sample of a block reads one.
+constexpr std::size_t kProbed = 2;
+// Neurons from buckets that are scored: kScoredOf for each wanted one, but at least kMinScored.
 constexpr std::size_t kScoredOf = 2, kMinScored = 512;
-constexpr std::size_t kMinFound = 32;          // neurons in a single bucket fill the answer up to this number
-constexpr std::uint16_t kExcluded = 1U << 15;  // count of an id that is no candidate, at least
-constexpr std::size_t kPrefetched = 8;         // prefetch distance in buckets,
-constexpr std::size_t kCountsAhead = 2;        // and of the counts of their ids,
-constexpr std::size_t kFarCounts = std::size_t{1}
-                                   << 17;  // from so many counts on, which leave the second cache
-constexpr std::size_t kLinesOfBucket = 4;
-constexpr std::uint32_t kClassShift = 20;  // a class of distances has equal upper bits
+// Neurons of a single bucket are taken only until there are so many.
+constexpr std::size_t kMinFound = 32;
+constexpr std::uint16_t kExcluded = 1U << 15;  // min count of an id that is no candidate
+// Prefetch distances, in buckets: of ids; of their counts, where these exceed the second-level cache.
+constexpr std::size_t kPrefetched = 8, kCountsAhead = 2;
+constexpr std::size_t kFarCounts = std::size_t{1} << 17;
+constexpr std::size_t kLinesOfBucket = 4;  // max cache lines of a bucket to prefetch
+constexpr std::uint32_t kClassShift = 20;  // distances with equal upper bits are of one class
 
 std::size_t max_from_buckets(std::size_t neurons, std::size_t wanted) {
   return std::min(neurons, std::max(kScoredOf * wanted, kMinScored));
@@ -33,8 +33,8 @@ std::size_t max_from_buckets(std::size_t neurons, std::size_t wanted) {
 
 // Max number of scored neurons.
 std::size_t scored_of(const SearchSize& size) {
-  const std::size_t most = max_from_buckets(size.neurons, size.wanted);
-  return most + std::min(most, LongRows::kInTraining);
+  const std::size_t from_buckets = max_from_buckets(size.neurons, size.wanted);
+  return from_buckets + std::min(from_buckets, LongRows::kInTraining);
 }
 
 // Prefetches the headers of the `probed` buckets of each table that a sample reads.
@@ -69,102 +69,106 @@ void prefetch_ids(std::span<const std::uint32_t> bucket) {
     prefetch(bucket.data() + i);
 }
 
-// times[id] = `none` + number of the first `buckets` buckets with the id. Returns the number of ids in
-// scratch.repeated: those in two or more buckets, in order of the second occurrence. Branch-free.
+// Counts in scratch.bucket_counts how many of the first `buckets` buckets have each id. Lists the ids of two
+// or more buckets in scratch.repeated, in order of their second occurrence, and returns their number. The
+// listing is branch-free: the branch would be unpredictable. O(ids of the buckets).
 std::size_t count_ids(QueryScratch& scratch, std::size_t buckets) {
-  std::uint16_t* times = scratch.times.data();
-  const std::uint16_t none = scratch.none, once = none + 1;
+  std::uint16_t* counts = scratch.bucket_counts.data();
+  const std::uint16_t zero = scratch.zero, one = zero + 1;
   std::uint32_t* repeated = scratch.repeated.data();
-  const bool far = scratch.times.size() >= kFarCounts;
+  const bool prefetch_counts = scratch.bucket_counts.size() >= kFarCounts;
   std::size_t size = 0;
   for (std::size_t i = 0; i < std::min(kPrefetched, buckets); ++i) prefetch_ids(scratch.buckets[i]);
   for (std::size_t i = 0; i < buckets; ++i) {
     if (i + kPrefetched < buckets) prefetch_ids(scratch.buckets[i + kPrefetched]);
-    if (far && i + kCountsAhead < buckets) {
-      for (const std::uint32_t id : scratch.buckets[i + kCountsAhead]) prefetch(times + id);
+    if (prefetch_counts && i + kCountsAhead < buckets) {
+      for (const std::uint32_t id : scratch.buckets[i + kCountsAhead]) prefetch(counts + id);
     }
     for (const std::uint32_t id : scratch.buckets[i]) {
-      const std::uint16_t before = std::max(times[id], none);
+      const std::uint16_t before = std::max(counts[id], zero);
       repeated[size] = id;
-      size += before == once ? 1 : 0;
-      times[id] = before + 1;
+      size += before == one ? 1 : 0;
+      counts[id] = before + 1;
     }
   }
   return size;
 }
 
-// Sets all counts to zero: raises `none`, and clears `times` before 16 bits overflow. Amortised O(1).
-void forget_counts(QueryScratch& scratch, std::size_t buckets) {
-  if (scratch.none + buckets + scratch.buckets.size() >= kExcluded) {
-    std::fill(scratch.times.begin(), scratch.times.end(), std::uint16_t{0});
-    scratch.none = 0;
+// Sets all counts to zero by raising scratch.zero; clears the array before 16 bits overflow. O(1) amortised
+// over queries.
+void reset_counts(QueryScratch& scratch, std::size_t buckets) {
+  if (scratch.zero + buckets + scratch.buckets.size() >= kExcluded) {
+    std::fill(scratch.bucket_counts.begin(), scratch.bucket_counts.end(), std::uint16_t{0});
+    scratch.zero = 0;
   } else {
-    scratch.none = static_cast<std::uint16_t>(scratch.none + buckets);
+    scratch.zero = static_cast<std::uint16_t>(scratch.zero + buckets);
   }
 }
 
 // Appends up to `wanted` ids to `out`, those in most buckets. Ids in a single bucket only fill the answer up
 // to kMinFound.
-void take_most_found(QueryScratch& scratch, std::size_t buckets, std::size_t wanted,
-                     std::vector<std::uint32_t>& out) {
+void take_by_count(QueryScratch& scratch, std::size_t buckets, std::size_t wanted,
+                   std::vector<std::uint32_t>& out) {
   const std::span<const std::uint32_t> repeated(scratch.repeated.data(), count_ids(scratch, buckets));
-  const auto times_of = [&](std::uint32_t id) -> std::size_t { return scratch.times[id] - scratch.none; };
+  const auto count_of = [&](std::uint32_t id) -> std::size_t {
+    return scratch.bucket_counts[id] - scratch.zero;
+  };
   std::fill(scratch.histogram.begin(), scratch.histogram.end(), 0U);
-  for (const std::uint32_t id : repeated) ++scratch.histogram[times_of(id)];
-  // Takes all ids with counts above `least`, and `room` ids with count `least`.
-  std::size_t least = buckets, room = wanted;
-  while (least > 1 && scratch.histogram[least] <= room) room -= scratch.histogram[least--];
+  for (const std::uint32_t id : repeated) ++scratch.histogram[count_of(id)];
+  // Takes all ids with counts above `min_count`, and `room` ids with count `min_count`.
+  std::size_t min_count = buckets, room = wanted;
+  while (min_count > 1 && scratch.histogram[min_count] <= room) room -= scratch.histogram[min_count--];
   const std::size_t before = out.size();
   out.resize(before + std::min(repeated.size(), wanted) + 1);  // and one write-only slot
   std::uint32_t* end = out.data() + before;
   for (const std::uint32_t id : repeated) {
-    const std::size_t times = times_of(id), filling = times == least && room > 0 ? 1 : 0;
+    const std::size_t count = count_of(id), filling = count == min_count && room > 0 ? 1 : 0;
     *end = id;
-    end += times > least ? 1 : filling;
+    end += count > min_count ? 1 : filling;
     room -= filling;
   }
   out.resize(static_cast<std::size_t>(end - out.data()));
   const std::size_t enough = std::min(wanted, kMinFound);
   for (std::size_t i = 0; i < buckets && out.size() < enough; ++i) {
     for (const std::uint32_t id : scratch.buckets[i]) {
-      if (times_of(id) == 1 && out.size() < enough) out.push_back(id);
+      if (count_of(id) == 1 && out.size() < enough) out.push_back(id);
     }
   }
-  forget_counts(scratch, buckets);
+  reset_counts(scratch, buckets);
 }
 
 // The same without the ids in `known` and `scored`: their counts begin at kExcluded.
-void take_most_others(QueryScratch& scratch, std::size_t buckets, std::size_t wanted,
-                      std::span<const std::uint32_t> known, std::span<const std::uint32_t> scored,
-                      std::vector<std::uint32_t>& out) {
+void take_by_count_except(QueryScratch& scratch, std::size_t buckets, std::size_t wanted,
+                          std::span<const std::uint32_t> known, std::span<const std::uint32_t> scored,
+                          std::vector<std::uint32_t>& out) {
   const auto count_from = [&](std::uint16_t count) {
-    for (const std::uint32_t id : known) scratch.times[id] = count;
-    for (const std::uint32_t id : scored) scratch.times[id] = count;
+    for (const std::uint32_t id : known) scratch.bucket_counts[id] = count;
+    for (const std::uint32_t id : scored) scratch.bucket_counts[id] = count;
   };
   count_from(kExcluded);
-  take_most_found(scratch, buckets, wanted, out);
+  take_by_count(scratch, buckets, wanted, out);
   count_from(0);
 }
 
 // The querying samples of a block, packed side by side: the first ones, since batches are shuffled.
-QueryBlock pack_asking(const Search& search, const QueryBlock& block) {
-  QueryBlock asking = block;
-  asking.samples = std::min<std::size_t>(search.config.queries, block.samples);
-  if (block.lanes <= kernels::kLaneMultiple) return asking;
-  asking.lanes = kernels::kLaneMultiple;
-  asking.xt = search.scratch.asked.data();
+QueryBlock pack_queries(const Search& search, const QueryBlock& block) {
+  QueryBlock queries = block;
+  queries.samples = std::min<std::size_t>(search.config.queries, block.samples);
+  if (block.lanes <= kernels::kLaneMultiple) return queries;
+  queries.lanes = kernels::kLaneMultiple;
+  queries.xt = search.scratch.queries.data();
   for (std::size_t d = 0; d < block.inner; ++d)
-    std::copy_n(block.xt + d * block.lanes, asking.lanes, search.scratch.asked.data() + d * asking.lanes);
-  return asking;
+    std::copy_n(block.xt + d * block.lanes, queries.lanes, search.scratch.queries.data() + d * queries.lanes);
+  return queries;
 }
 
 // Hashes the querying samples in all tables. A sparse vector has no second bucket.
-QueryBlock hash_asking(const Search& search, const QueryInput& input) {
+QueryBlock hash_queries(const Search& search, const QueryInput& input) {
   QueryScratch& scratch = search.scratch;
   if (input.block.xt != nullptr) {
-    const QueryBlock asking = pack_asking(search, input.block);
-    project_queries(search.functions, asking, scratch);
-    return asking;
+    const QueryBlock queries = pack_queries(search, input.block);
+    project_queries(search.functions, queries, scratch);
+    return queries;
   }
   std::iota(scratch.table_order.begin(), scratch.table_order.end(), 0U);
   search.functions.hash_sparse(input.ids, input.values, scratch.table_order, scratch.hash,
@@ -189,21 +193,22 @@ void score(const QueryBlock& block, QueryScratch& scratch) {
   }
 }
 
-// Appends to `out` the up to `wanted` candidates nearest behind the best candidate, in the sample where they
-// are nearest to it, by a histogram of the upper bits.
-void give_nearest(const QueryBlock& asking, std::size_t wanted, QueryScratch& scratch,
-                  std::vector<std::uint32_t>& out) {
-  std::vector<std::uint32_t>& found = scratch.found;  // becomes the answer
+// Appends up to `wanted` of scratch.found to `out`: those whose scores are nearest to that of the best
+// candidate, each in the sample where it is nearest. Overwrites scratch.found. Selects by a histogram of the
+// upper bits of the distances, in O(candidates).
+void append_nearest(const QueryBlock& queries, std::size_t wanted, QueryScratch& scratch,
+                    std::vector<std::uint32_t>& out) {
+  std::vector<std::uint32_t>& found = scratch.found;
   const std::size_t size = found.size();
   float* behind = scratch.hash.shift.data();
-  kernels::active().behind_best(scratch.scores.data(), size, asking.lanes, asking.samples, behind);
+  kernels::active().behind_best(scratch.scores.data(), size, queries.lanes, queries.samples, behind);
   const auto class_of = [&](std::size_t i) { return std::bit_cast<std::uint32_t>(behind[i]) >> kClassShift; };
   std::vector<std::uint32_t>& classes = scratch.classes;
   std::fill(classes.begin(), classes.end(), 0U);
   for (std::size_t i = 0; i < size; ++i) ++classes[class_of(i)];
   std::size_t last = 0, room = std::min(wanted, size);
   while (room > 0 && classes[last] <= room) room -= classes[last++];
-  scratch.ranked.clear();  // takes all classes before `last`, and the nearest `room` of it
+  scratch.ranked.clear();  // keys of class `last`, the nearest `room` of which are taken
   std::size_t taken = 0;
   for (std::size_t i = 0; i < size; ++i) {
     const std::size_t of = class_of(i);
@@ -224,20 +229,20 @@ void give_nearest(const QueryBlock& asking, std::size_t wanted, QueryScratch& sc
 void prepare_search(QueryScratch& scratch, const HashConfig& config, const HashFunctions& functions,
                     const SearchSize& size) {
   const std::size_t lanes = size.lanes;
-  const std::size_t asking = std::min<std::size_t>(lanes, config.queries);
+  const std::size_t queries = std::min<std::size_t>(lanes, config.queries);
   const std::size_t scored = scored_of(size);
   functions.prepare(scratch.hash, lanes);
   grow(scratch.fingerprints, functions.tables() * lanes);
   grow(scratch.flips, functions.tables() * lanes);
-  grow(scratch.buckets, functions.tables() * asking * kProbed);
-  grow(scratch.times, size.neurons);
+  grow(scratch.buckets, functions.tables() * queries * kProbed);
+  grow(scratch.bucket_counts, size.neurons);
   grow(scratch.repeated, size.neurons + 1);
   grow(scratch.histogram, scratch.buckets.size() + 1);
   scratch.found.reserve(scored);
   scratch.ranked.reserve(scored);
   grow(scratch.classes, std::size_t{1} << (32 - kClassShift));
   grow(scratch.hash.shift, scored);
-  if (lanes > kernels::kLaneMultiple) grow(scratch.asked, functions.dim() * kernels::kLaneMultiple);
+  if (lanes > kernels::kLaneMultiple) grow(scratch.queries, functions.dim() * kernels::kLaneMultiple);
   grow(scratch.scores, scored * std::min(lanes, kernels::kLaneMultiple));
 }
 
@@ -266,31 +271,31 @@ void find_for_sample(const Search& search, std::size_t sample, std::size_t lanes
     prefetch_buckets(search, sample + 1, lanes, kProbed);  // that the caller asks for next
   // The tables of an index that stays as it is do not have the longest rows.
   const auto filed = search.longest->frozen() ? std::span<const std::uint32_t>() : search.longest->ids();
-  take_most_others(search.scratch, buckets, wanted, {}, filed, out);
+  take_by_count_except(search.scratch, buckets, wanted, {}, filed, out);
 }
 
 void find_search(const Search& search, const QueryInput& input, std::size_t wanted) {
   QueryScratch& scratch = search.scratch;
   const WeightRows& rows = input.block.rows;
   const bool scored = input.block.xt != nullptr && (rows.fp32 != nullptr || rows.pairs != nullptr);
-  const QueryBlock asking = hash_asking(search, input);
-  const std::size_t probed = asking.samples == 1 ? kProbed : 1;
+  const QueryBlock queries = hash_queries(search, input);
+  const std::size_t probed = queries.samples == 1 ? kProbed : 1;
   std::size_t buckets = 0;
-  for (std::size_t b = 0; b < asking.samples; ++b) prefetch_buckets(search, b, asking.lanes, probed);
-  for (std::size_t b = 0; b < asking.samples; ++b)
-    buckets = list_buckets(search, b, asking.lanes, probed, buckets);
+  for (std::size_t b = 0; b < queries.samples; ++b) prefetch_buckets(search, b, queries.lanes, probed);
+  for (std::size_t b = 0; b < queries.samples; ++b)
+    buckets = list_buckets(search, b, queries.lanes, probed, buckets);
   scratch.found.clear();
-  const std::size_t most = scored ? max_from_buckets(search.tables.neurons(), wanted) : wanted;
+  const std::size_t limit = scored ? max_from_buckets(search.tables.neurons(), wanted) : wanted;
   std::span<const std::uint32_t> longest;
-  if (scored) longest = search.longest->ids().first(std::min(search.longest->ids().size(), most));
-  take_most_others(scratch, buckets, most, search.out, longest, scratch.found);
+  if (scored) longest = search.longest->ids().first(std::min(search.longest->ids().size(), limit));
+  take_by_count_except(scratch, buckets, limit, search.out, longest, scratch.found);
   const std::size_t before = search.out.size();
   if (scored) {
     for (const std::uint32_t id : longest) {
       if (!search.seen.contains(id)) scratch.found.push_back(id);
     }
-    score(asking, scratch);
-    give_nearest(asking, wanted, scratch, search.out);
+    score(queries, scratch);
+    append_nearest(queries, wanted, scratch, search.out);
   } else {
     search.out.insert(search.out.end(), scratch.found.begin(), scratch.found.end());
   }
