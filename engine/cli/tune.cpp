@@ -60,7 +60,7 @@ nlohmann::ordered_json to_json(const Trial& trial) {
                                  {"within", trial.within},
                                  {"stopped", trial.stopped},
                                  {"diverged", trial.diverged},
-                                 {"dropped", trial.dropped},
+                                 {"dropped", trial.pruned},
                                  {"too_large", trial.too_large},
                                  {"gain", trial.gain}};
   json["changes"] = trial.changes;

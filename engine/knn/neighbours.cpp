@@ -193,7 +193,7 @@ double Neighbours::power_mean(double probability, double weight) const {
   return std::pow(sum, 1.0 / config_.mean);
 }
 
-void Neighbours::set_votes(double share, double power, double cooccurrence) {
+void Neighbours::set_mix(double share, double power, double cooccurrence) {
   config_.share = share;
   config_.power = power;
   config_.cooccurrence = cooccurrence;

@@ -11,7 +11,7 @@
 // whose features are all that frequent has no neighbours. Samples with dense columns only are compared
 // exhaustively (dense_samples.h); where sparse features exist too, only these are used.
 //
-// Const methods are safe from any thread, with one Scratch per thread. set_votes() and set_feature_weights()
+// Const methods are safe from any thread, with one Scratch per thread. set_mix() and set_feature_weights()
 // must not run concurrently with any other call.
 #pragma once
 
@@ -135,7 +135,7 @@ class Neighbours {
 
   // Changes the parameters of the vote: `share` in (0, 1], `power` and `cooccurrence` as in the
   // configuration. Values of share() and KnnVotes objects made before are stale afterwards. Not thread-safe.
-  void set_votes(double share, double power, double cooccurrence);
+  void set_mix(double share, double power, double cooccurrence);
   // Whether feature weights are learnt.
   bool learns() const { return config_.learn && !dense() && samples() > 1; }
   // Replaces the feature weights (see Storage). Not thread-safe.

@@ -86,7 +86,7 @@ class Keys {
   // Effect of a trial that changed only this key, relative to its parent trial; null where it does not apply.
   Json changed_alone(const Trial& trial, const std::string& key) const {
     const auto before = trials_.find(trial.from);
-    if (!(trial.is_scored() || trial.dropped) || before == trials_.end() || !before->second->is_scored())
+    if (!(trial.is_scored() || trial.pruned) || before == trials_.end() || !before->second->is_scored())
       return {};
     const Settings now = settings_of(trial.changes), then = settings_of(before->second->changes);
     for (const std::string& other : keys_) {

@@ -21,15 +21,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMaxShortValidation = 5000;  // samples that the first rung of a large set is scored on
-constexpr std::size_t kLargeTraining = 8000;       // samples: a part of them tells already who is behind
-constexpr std::size_t kShortPart = 4;              // one in so many
-constexpr std::size_t kVoteSamples = 2500;         // on which many votes are tried
-// How far behind is too far: so many standard deviations of a mean over the samples, of which one is about
-// kSpread for the difference of two like configurations.
-constexpr double kSpread = 0.1, kTooFar = 0.5;
+constexpr std::size_t kLargeTraining = 8000;  // training samples of a fold from which there is a short rung:
+constexpr std::size_t kShortPart = 4;         // it trains on one sample in so many,
+constexpr std::size_t kMaxShortValidation = 5000;  // and is scored on at most so many
+constexpr std::size_t kMixSamples = 2500;          // that choose among many mixes
+// A trial is pruned where its mean is kMaxBehind standard errors below that of its baseline. kSpread:
+// standard deviation, over samples, of the difference of two similar configurations.
+constexpr double kSpread = 0.1, kMaxBehind = 0.5;
 
-// One in so many of the samples, in order, and all texts of labels.
+// Every `one_in`-th sample, and all label texts.
 Dataset thinned(const Dataset& data, std::size_t one_in) {
   std::vector<std::uint32_t> kept;
   for (std::size_t i = 0; i < data.samples(); i += one_in) kept.push_back(static_cast<std::uint32_t>(i));
@@ -37,8 +37,9 @@ Dataset thinned(const Dataset& data, std::size_t one_in) {
   return copy_rows(data, kept);
 }
 
-std::size_t one_in_for(const Dataset& data, std::size_t most) {
-  return std::max<std::size_t>(1, (data.samples() + most - 1) / most);
+// The `one_in` of thinned() that leaves at most `limit` samples.
+std::size_t one_in_for(const Dataset& data, std::size_t limit) {
+  return std::max<std::size_t>(1, (data.samples() + limit - 1) / limit);
 }
 
 std::vector<double> precision_of(const Metrics& metrics, const std::vector<std::uint32_t>& ks) {
@@ -51,6 +52,7 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / double(std::max<std::size_t>(values.size(), 1));
 }
 
+// Adds to `sum`, which has the size of `more` or is empty.
 void add(std::vector<double>& sum, const std::vector<double>& more) {
   sum.resize(more.size());
   for (std::size_t i = 0; i < more.size(); ++i) sum[i] += more[i];
@@ -79,6 +81,55 @@ void append_scores(const Ranking& ranking, const Dataset& truth, const std::vect
     scores.push_back(static_cast<float>(mean(precision_of(one, ks))));
   }
 }
+
+// Ends training; fits the kNN prediction where the configuration of the trial has none.
+TrainedModel mixable_model(const Config& config, const Dataset& train,
+                           const std::shared_ptr<const LearntWeights>& learnt, Trainer&& trainer) {
+  TrainedModel model = std::move(trainer).release();
+  if (!model.neighbours) {
+    model.neighbours = std::move(
+        fit_neighbours(config.neighbours, train, scale_of(model.network), learnt, threads_of(config))
+            .neighbours);
+  }
+  return model;
+}
+
+// Scores a trained model with one KnnMix after the other.
+class MixScorer {
+ public:
+  MixScorer(TrainedModel model, const Config& config)
+      : model_(std::move(model)), options_(inference_of(config)), ks_(config.eval.k) {}
+  MixScorer(const MixScorer&) = delete;
+  MixScorer& operator=(const MixScorer&) = delete;
+
+  // P@k on `data`, for each of eval.k.
+  std::vector<double> precision(const KnnMix& mix, const Dataset& data) {
+    model_.neighbours->set_mix(mix.share, mix.power, mix.cooccurrence);
+    prepare(mix);
+    return precision_of(evaluate(*predictor_, data, ks_, nullptr), ks_);
+  }
+
+  // Appends the score of each sample of `data`, with the mix of the last precision().
+  void append_scores(const Dataset& data, std::vector<float>& scores) const {
+    if (data.samples() > 0) slide::append_scores(ranked(*predictor_, data), data, ks_, scores);
+  }
+
+ private:
+  // A Predictor depends on whether there are kNN votes and co-occurrence, not on how much they count.
+  void prepare(const KnnMix& mix) {
+    const bool votes = mix.share > 0, cooccurrence = votes && mix.cooccurrence > 0;
+    if (!predictor_ || votes != votes_ || cooccurrence != cooccurrence_)
+      predictor_.emplace(TrainedNetwork{model_.network, votes ? &*model_.neighbours : nullptr}, options_);
+    votes_ = votes;
+    cooccurrence_ = cooccurrence;
+  }
+
+  TrainedModel model_;
+  InferenceOptions options_;
+  const std::vector<std::uint32_t>& ks_;
+  std::optional<Predictor> predictor_;
+  bool votes_ = false, cooccurrence_ = false;  // what predictor_ uses
+};
 
 }  // namespace
 
@@ -117,8 +168,8 @@ double TrialRunner::seconds() const {
 }
 
 bool TrialRunner::run(TrialRun& run, Trial& trial) {
-  run.precision.assign(run.votes.size(), {});
-  run.decision.assign(run.votes.size(), {});
+  run.precision.assign(run.mixes.size(), {});
+  run.decision.assign(run.mixes.size(), {});
   for (std::size_t r = 0; r < rungs_.size(); ++r) {
     Rung& rung = rungs_[r];
     const TrainingRows& rows = rows_for(run.config, rung);
@@ -138,13 +189,13 @@ bool TrialRunner::run(TrialRun& run, Trial& trial) {
     if (r < first_) continue;
     add(trial.precision, precision);
     score_decision(run.config, rung, trainer.trained(), trial.decision);
-    if (!run.votes.empty()) score_votes(run, rungs_[r], std::move(trainer));
+    if (!run.mixes.empty()) score_mixes(run, rungs_[r], std::move(trainer));
   }
   finish(run, trial);
   return true;
 }
 
-// False where memory would not do; of the first trial that is an InputError.
+// Returns false where memory does not suffice; of trial 1 throws InputError.
 bool TrialRunner::has_memory(const Config& config, const TrainingRows& rows, Trial& trial) const {
   if (!options_.require_memory) return true;
   try {
@@ -156,10 +207,10 @@ bool TrialRunner::has_memory(const Config& config, const TrainingRows& rows, Tri
   return !trial.too_large;
 }
 
-// What trials find out about the rows of a rung is kept for the next: most change other keys.
+// Reuses what the last trial has cached in the rung, where its keys are the same.
 const TrainingRows& TrialRunner::rows_for(const Config& config, Rung& rung) const {
   if (!rung.rows || rung.crosses != config.data.crosses) {
-    rung.rows.reset();  // before there are others
+    rung.rows.reset();  // frees memory first
     rung.rows.emplace(config, rung.data.train, threads_of(config));
     rung.learnt = nullptr;
     rung.crosses = config.data.crosses;
@@ -171,19 +222,19 @@ const TrainingRows& TrialRunner::rows_for(const Config& config, Rung& rung) cons
   return *rung.rows;
 }
 
-// False when the time is up before the end.
+// Returns false where the search ends first.
 bool TrialRunner::train(const TrialRun& run, std::size_t rung, Trial& trial, Trainer& trainer,
                         std::vector<double>& precision) {
   const auto began = Clock::now();
   const double before = trial.train_seconds, share = rungs_[rung].share;
-  // A part of a large set is too small to tell how long all of it takes, for setting up counts as often: it
-  // is only too slow where it alone takes too long.
-  const bool tells = rung >= first_;
+  // The short rung overestimates the time of all the data, for set-up is a larger part of it: it is too slow
+  // only where it alone exceeds the limit.
+  const bool is_fold = rung >= first_;
   const auto estimate = [&](double seconds, double done) {
     trial.train_seconds = before + seconds;
     trial.full_seconds =
         rung <= first_ ? seconds / share / done : std::max(trial.full_seconds, seconds / share / done);
-    trial.within = (tells ? trial.full_seconds : seconds) <= options_.train_seconds;
+    trial.within = (is_fold ? trial.full_seconds : seconds) <= options_.train_seconds;
   };
   TrainObserver observer;
   observer.step = [&](const StepReport& report) {
@@ -191,7 +242,7 @@ bool TrialRunner::train(const TrialRun& run, std::size_t rung, Trial& trial, Tra
     if (ended_) return false;
     if (report.step == report.total_steps || (cluster_ != nullptr && cluster_->rank() != 0)) return true;
     const double seconds = seconds_since(began);
-    trial.stopped = (tells ? seconds / share : seconds) > options_.train_seconds;
+    trial.stopped = (is_fold ? seconds / share : seconds) > options_.train_seconds;
     if (trial.stopped) estimate(seconds, double(report.step) / double(report.total_steps));
     return !trial.stopped && seconds_since(began_) <= options_.seconds;
   };
@@ -202,32 +253,32 @@ bool TrialRunner::train(const TrialRun& run, std::size_t rung, Trial& trial, Tra
     precision = precision_of(report.metrics, run.config.eval.k);
   };
   const bool done = trainer.run(observer);
-  trial.train_seconds = first_says(trial.train_seconds);
-  trial.full_seconds = first_says(trial.full_seconds);
-  trial.within = first_says(trial.within);
-  trial.stopped = first_says(trial.stopped);
+  trial.train_seconds = of_first(trial.train_seconds);
+  trial.full_seconds = of_first(trial.full_seconds);
+  trial.within = of_first(trial.within);
+  trial.stopped = of_first(trial.stopped);
   return done || trial.stopped;
 }
 
-// Notes how far the trial is ahead of its rival so far.
+// Sets the gain over the baseline on the rungs so far, and whether the trial is pruned.
 bool TrialRunner::is_behind(const TrialRun& run, Trial& trial, std::size_t rung) const {
-  if (run.rival == nullptr || run.rival->rungs.size() <= rung) return false;
-  // Rungs that only tell who is behind stand for themselves.
+  if (run.baseline == nullptr || run.baseline->rungs.size() <= rung) return false;
+  // The short rung is compared alone, and does not count for the folds.
   const std::size_t from = rung < first_ ? 0 : first_;
   double samples = 0.0, gain = 0.0;
   for (std::size_t r = from; r <= rung; ++r) {
     samples += double(rungs_[r].data.validation.size());
-    gain += (trial.rungs[r] - run.rival->rungs[r]) / double(rung + 1 - from);
+    gain += (trial.rungs[r] - run.baseline->rungs[r]) / double(rung + 1 - from);
   }
   trial.gain = gain;
-  trial.dropped = rung + 1 < rungs_.size() && gain < -kTooFar * kSpread / std::sqrt(samples);
-  return trial.dropped;
+  trial.pruned = rung + 1 < rungs_.size() && gain < -kMaxBehind * kSpread / std::sqrt(samples);
+  return trial.pruned;
 }
 
-// Whether there is time for more, and nobody ends the search.
-bool TrialRunner::goes_on() {
+// Whether there is time left, and go_on() does not end the search.
+bool TrialRunner::may_continue() {
   if (options_.go_on && !options_.go_on()) ended_ = true;
-  return first_says(!ended_ && seconds() <= options_.seconds);
+  return of_first(!ended_ && seconds() <= options_.seconds);
 }
 
 // Appends the score of each decision sample of a rung.
@@ -241,51 +292,33 @@ void TrialRunner::score_decision(const Config& config, const Rung& rung, const T
                 decision, config.eval.k, scores);
 }
 
-void TrialRunner::score_votes(TrialRun& run, Rung& rung, Trainer&& trainer) {
-  const InferenceOptions options = inference_of(run.config);
-  const std::vector<std::uint32_t>& ks = run.config.eval.k;
-  TrainedModel model = std::move(trainer).release();
-  if (!model.neighbours) {
-    model.neighbours = std::move(fit_neighbours(run.config.neighbours, rung.data.train,
-                                                scale_of(model.network), rung.learnt, options.threads)
-                                     .neighbours);
-  }
-  // Kept from votes to votes, but where there are others to ask.
-  std::optional<Predictor> predictor;
-  bool asks_voters = false, uses_cooccurrence = false;
-  const auto score = [&](const Votes& votes, const Dataset& data) {
-    model.neighbours->set_votes(votes.share, votes.power, votes.cooccurrence);
-    const bool voted = votes.share > 0, lent = voted && votes.cooccurrence > 0;
-    if (!predictor || voted != asks_voters || lent != uses_cooccurrence)
-      predictor.emplace(TrainedNetwork{model.network, voted ? &*model.neighbours : nullptr}, options);
-    asks_voters = voted;
-    uses_cooccurrence = lent;
-    return precision_of(evaluate(*predictor, data, ks, nullptr), ks);
-  };
-  const auto decide = [&](std::size_t v) {
-    const Dataset& decision = rung.data.decision;
-    if (decision.samples() > 0) append_scores(ranked(*predictor, decision), decision, ks, run.decision[v]);
-  };
-  const auto keep = [&](std::size_t votes) {
-    run.votes.resize(votes);
-    run.precision.resize(votes);
-    run.decision.resize(votes);
-  };
+// Few samples choose among many mixes: with one fold, all mixes are scored on about kMixSamples of the
+// validation samples, and only the best of them on all.
+void TrialRunner::score_mixes(TrialRun& run, Rung& rung, Trainer&& trainer) {
   const Dataset& all = rung.data.validation;
-  const std::size_t one_in = folds() == 1 ? one_in_for(all, kVoteSamples) : 1;
+  const std::size_t one_in = folds() == 1 ? one_in_for(all, kMixSamples) : 1;
   const Dataset some = one_in == 1 ? all : thinned(all, one_in);
+  MixScorer scorer(mixable_model(run.config, rung.data.train, rung.learnt, std::move(trainer)), run.config);
+  const auto keep_first = [&](std::size_t mixes) {
+    run.mixes.resize(mixes);
+    run.precision.resize(mixes);
+    run.decision.resize(mixes);
+  };
+  const auto add_scores = [&](std::size_t m, const std::vector<double>& precision) {
+    add(run.precision[m], precision);
+    scorer.append_scores(rung.data.decision, run.decision[m]);
+  };
   std::size_t best = 0;
   double highest = -1.0;
-  for (std::size_t v = 0; v < run.votes.size(); ++v) {
-    if (!goes_on()) return keep(one_in == 1 ? v : 0);
-    const std::vector<double> precision = score(run.votes[v], some);
-    if (one_in == 1) add(run.precision[v], precision), decide(v);
-    if (mean(precision) > highest) best = v, highest = mean(precision);
+  for (std::size_t m = 0; m < run.mixes.size(); ++m) {
+    if (!may_continue()) return keep_first(one_in == 1 ? m : 0);
+    const std::vector<double> precision = scorer.precision(run.mixes[m], some);
+    if (one_in == 1) add_scores(m, precision);
+    if (mean(precision) > highest) best = m, highest = mean(precision);
   }
   if (one_in == 1) return;
-  if (!goes_on()) return keep(0);
-  add(run.precision[best], score(run.votes[best], all));  // the others stay without
-  decide(best);
+  if (!may_continue()) return keep_first(0);
+  add_scores(best, scorer.precision(run.mixes[best], all));
 }
 
 void TrialRunner::finish(TrialRun& run, Trial& trial) const {
@@ -297,8 +330,8 @@ void TrialRunner::finish(TrialRun& run, Trial& trial) const {
   }
   for (double& precision : trial.precision) precision /= double(folds());
   trial.score = mean(trial.precision);
-  for (std::vector<double>& votes : run.precision) {
-    for (double& precision : votes) precision /= double(folds());
+  for (std::vector<double>& mix : run.precision) {
+    for (double& precision : mix) precision /= double(folds());
   }
 }
 

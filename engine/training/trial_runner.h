@@ -1,8 +1,8 @@
-// Trains and scores the trials of a search, rung by rung: each rung is a data set to train on and samples to
-// score on. A trial that is behind the one it changes is dropped after the rung that shows it, so that most
-// trials are short.
+// Trains and scores the trials of a search on its rungs, one after the other. A rung is a data set to train
+// on with samples to score on: the folds, and before a single large fold a short rung, a part of it. After
+// each rung, a trial that is clearly behind its baseline is pruned; so most trials are short.
 //
-// For one thread, which may have a team (engine/base/parallel.h). `options` must outlive it.
+// One thread calls it; it trains with train.threads threads. `options` must outlive it.
 #pragma once
 
 #include <chrono>
@@ -23,22 +23,24 @@ namespace slide {
 
 class Trainer;
 
-// What a prediction takes from neighbours; it has no part in training.
-struct Votes {
+// Keys of [neighbours] that affect prediction alone: a trained network can be scored with several.
+struct KnnMix {
   double share = 0.0;
   double power = 0.0;
   double cooccurrence = 0.0;
-  bool operator==(const Votes&) const = default;
+  bool operator==(const KnnMix&) const = default;
 };
 
-// A trial on its way.
+// Input of a trial, and results beside its Trial.
 struct TrialRun {
   Config config;
-  // What it is raced against, on the same rungs; nullptr: it is not dropped.
-  const Trial* rival = nullptr;
-  // To be scored too, without training anew; those that there was no time for go.
-  std::vector<Votes> votes;
-  // Of each of `votes`, P@k as Trial::precision and scores as Trial::decision, when the trial is through.
+  // Trial whose scores on the same rungs it must reach; nullptr: it is never pruned.
+  const Trial* baseline = nullptr;
+  // To score with the trained network, beside the KnnMix of `config`. TrialRunner::run() removes those that
+  // it had no time for.
+  std::vector<KnnMix> mixes;
+  // By mix: P@k as Trial::precision, empty where it was not scored on all validation samples; and scores as
+  // Trial::decision.
   std::vector<std::vector<double>> precision;
   std::vector<std::vector<float>> decision;
 };
@@ -54,15 +56,15 @@ class TrialRunner {
   const std::string& validation_by() const { return validation_by_; }
   const TrialDecision& decision() const { return *decision_; }
 
-  // Fills in what `trial` came to. False when the time is up before its end. Throws InputError where memory
-  // would not do for the first one, and Error where training does.
+  // Trains and scores run.config; fills in the results of `trial` and `run`. Returns false where the search
+  // ends first. Throws InputError where memory does not suffice for trial 1, and what training throws.
   bool run(TrialRun& run, Trial& trial);
   bool ended() const { return ended_; }  // by TuneOptions::go_on
   double seconds() const;                // since the search began
 
-  // What the first process knows, whose clock counts.
+  // `value` of the first process, in all: their clocks differ.
   template <class T>
-  T first_says(T value) const {
+  T of_first(T value) const {
     if (cluster_ != nullptr) cluster_->broadcast(std::as_writable_bytes(std::span(&value, 1)), 0);
     return value;
   }
@@ -70,8 +72,9 @@ class TrialRunner {
  private:
   struct Rung {
     TrialSplit data;
-    double share = 1.0;  // of all samples, that it trains on
-    // As the trial before had them, the feature weights learnt from them, and its keys that they follow from.
+    double share = 1.0;  // its training samples, by all samples
+    // Cached for the next trial: the rows with crosses, the feature weights of the kNN prediction, and the
+    // keys that both were made with.
     std::optional<TrainingRows> rows = {};
     std::shared_ptr<const LearntWeights> learnt = nullptr;
     std::uint32_t crosses = 0;
@@ -81,10 +84,10 @@ class TrialRunner {
   bool has_memory(const Config& config, const TrainingRows& rows, Trial& trial) const;
   bool train(const TrialRun& run, std::size_t rung, Trial& trial, Trainer& trainer,
              std::vector<double>& precision);
-  bool goes_on();
+  bool may_continue();
   void score_decision(const Config& config, const Rung& rung, const TrainedNetwork& trained,
                       std::vector<float>& scores) const;
-  void score_votes(TrialRun& run, Rung& rung, Trainer&& trainer);
+  void score_mixes(TrialRun& run, Rung& rung, Trainer&& trainer);
   bool is_behind(const TrialRun& run, Trial& trial, std::size_t rung) const;
   void finish(TrialRun& run, Trial& trial) const;
 
@@ -93,7 +96,7 @@ class TrialRunner {
   std::vector<Rung> rungs_;
   std::string validation_by_;
   std::optional<TrialDecision> decision_;
-  std::size_t first_ = 0;  // rung that counts for the score; those before it only tell who is behind
+  std::size_t first_ = 0;  // the first fold among the rungs: 1 after a short rung, which only prunes
   std::chrono::steady_clock::time_point began_;
   bool ended_ = false;
 };

@@ -45,11 +45,11 @@ class Search {
     observe_ = observe;
     Trial trial;
     while (trials_ < options_.trials && !runner_.ended() &&
-           runner_.first_says(runner_.seconds() < options_.seconds)) {
+           runner_.of_first(runner_.seconds() < options_.seconds)) {
       trial = Trial{};
       trial.number = trials_ + 1;
       trial.from = base_.number;
-      if (trials_ > 0 && !propose(trial) && !sweep(trial) && !draw(trial)) break;
+      if (trials_ > 0 && !propose(trial) && !sweep(trial) && !change_at_random(trial)) break;
       if (!train(trial)) break;
     }
     check();
@@ -95,10 +95,10 @@ class Search {
     return tried_.insert(to_toml(*config)).second;
   }
 
-  // Whether votes are tried with what is trained, in place of trials of their own; not of a network in parts,
-  // so that several processes have the same trials as one.
-  bool tries_votes() const { return start_.train.shards == 1; }
-  bool is_of_votes(const SearchKey& key) const {
+  // Whether trained trials score other mixes too, in place of trials of their own. Not with a network in
+  // parts: several processes shall have the same trials as one.
+  bool scores_mixes() const { return start_.train.shards == 1; }
+  bool is_mix_key(const SearchKey& key) const {
     return key.key == kShare || key.key == kPower || key.key == kCooccurrence;
   }
 
@@ -131,7 +131,7 @@ class Search {
     trial.stage = TrialStage::kSweep;
     for (; at_ < moves_.size(); ++at_) {
       const Move move = moves_[at_];
-      if (went_.contains({move.key, !move.up}) || (tries_votes() && is_of_votes(space_.keys()[move.key])))
+      if (went_.contains({move.key, !move.up}) || (scores_mixes() && is_mix_key(space_.keys()[move.key])))
         continue;
       const std::optional<std::string> change = space_.step(config_of(base_.changes), move);
       if (change && set_changes(base_.changes, {*change}, trial)) return true;
@@ -140,23 +140,23 @@ class Search {
   }
 
   // Fills in the best so far with random values of one or two keys; false when nothing new is found.
-  bool draw(Trial& trial) {
+  bool change_at_random(Trial& trial) {
     trial.stage = TrialStage::kRandom;
     Rng rng(seed_, Purpose::kTune, trial.number);
     for (std::uint32_t i = 0; i < kMaxDraws; ++i) {
       std::vector<std::string> changes(1 + rng.below(2));
-      bool votes = false;
+      bool has_mix_key = false;
       for (std::string& change : changes) {
         const SearchKey& key = space_.keys()[rng.below(static_cast<std::uint32_t>(space_.keys().size()))];
         change = key.key + "=" + key.values[rng.below(static_cast<std::uint32_t>(key.values.size()))];
-        votes = votes || is_of_votes(key);
+        has_mix_key = has_mix_key || is_mix_key(key);
       }
-      if (!(votes && tries_votes()) && set_changes(base_.changes, changes, trial)) return true;
+      if (!(has_mix_key && scores_mixes()) && set_changes(base_.changes, changes, trial)) return true;
     }
     return false;
   }
 
-  // The values of a key of votes, or `own` alone where the search may not change it.
+  // `own`, and the other values that the search may give a key of KnnMix.
   std::vector<double> values_of(std::string_view name, double own) const {
     std::vector<double> values = {own};
     for (const SearchKey& key : space_.keys()) {
@@ -167,29 +167,29 @@ class Search {
     return values;
   }
 
-  // What is tried in place of the votes of a configuration: every share with every power beside the first
-  // that is trained to its end; beside others, which begin with what that found, other shares, other powers,
-  // and both one step away; beside each, others of what labels lend to co-occurring labels.
-  std::vector<Votes> votes_beside(const Trial& trial, const Config& config) const {
-    const Votes own{config.neighbours.share, config.neighbours.power, config.neighbours.cooccurrence};
+  // Mixes to score beside that of `config`: for the first scored trial, every share with every power; for
+  // later ones, which start from the best of these, other shares, other powers, and both one step away. For
+  // each, other values of label co-occurrence.
+  std::vector<KnnMix> other_mixes(const Trial& trial, const Config& config) const {
+    const KnnMix own{config.neighbours.share, config.neighbours.power, config.neighbours.cooccurrence};
     const auto shares = values_of(kShare, own.share), powers = values_of(kPower, own.power);
-    std::vector<Votes> votes;
+    std::vector<KnnMix> mixes;
     for (const double share : shares) {
       for (const double power : powers) {
-        const Votes other{share, power, own.cooccurrence};
+        const KnnMix other{share, power, own.cooccurrence};
         const bool alone = share == own.share || power == own.power;
         const bool near = is_next(shares, share, own.share) && is_next(powers, power, own.power);
         const bool acts = share > 0 || (power == own.power && own.share > 0);
-        if (other == own || !acts || (voted_ && !alone && !near)) continue;
-        if (valid_config(with_votes(trial.changes, other))) votes.push_back(other);
+        if (other == own || !acts || (mixed_ && !alone && !near)) continue;
+        if (valid_config(with_mix(trial.changes, other))) mixes.push_back(other);
       }
     }
     for (const double cooccurrence : values_of(kCooccurrence, own.cooccurrence)) {
-      const Votes other{own.share, own.power, cooccurrence};
+      const KnnMix other{own.share, own.power, cooccurrence};
       const bool acts = own.share > 0 && cooccurrence != own.cooccurrence;
-      if (acts && valid_config(with_votes(trial.changes, other))) votes.push_back(other);
+      if (acts && valid_config(with_mix(trial.changes, other))) mixes.push_back(other);
     }
-    return votes;
+    return mixes;
   }
 
   static Trial& scores_nothing(Trial& trial) {
@@ -198,16 +198,15 @@ class Search {
     return trial;
   }
 
-  // Trains a trial and takes what it shows, and the best of the votes that were tried with it. False when the
-  // search is over.
+  // Trains a trial, and records it and the best of its mixes. Returns false when the search is over.
   bool train(Trial& trial) {
     TrialRun run;
     run.config = config_of(trial.changes);
     tried_.insert(to_toml(run.config));
-    if (tries_votes() && trials_ + 1 < options_.trials) run.votes = votes_beside(trial, run.config);
+    if (scores_mixes() && trials_ + 1 < options_.trials) run.mixes = other_mixes(trial, run.config);
     run.config.train.eval_every = 0;
     run.config.eval.rare = 0;  // trials are scored for P@k
-    run.rival = trials_ > 0 && base_.within ? &base_ : nullptr;
+    run.baseline = trials_ > 0 && base_.within ? &base_ : nullptr;
     try {
       if (!runner_.run(run, trial)) return false;
     } catch (const std::bad_alloc&) {
@@ -218,47 +217,44 @@ class Search {
       scores_nothing(trial).diverged = true;
     }
     const Trial before = base_;
-    bool better = note(trial);
+    bool better = record(trial);
     if (trial.is_scored()) {
-      voted_ = true;
-      better = vote(run, trial) || better;
+      mixed_ = true;
+      better = take_best_mix(run, trial) || better;
     }
     advance(trial, before, better);
     return true;
   }
 
-  // Notes the best of the votes that were tried with `trained`, if they are better; whether they are better
-  // than all so far.
-  bool vote(const TrialRun& run, const Trial& trained) {
+  // Records the best mix that was scored with `trained` as a trial of its own, if it is better than
+  // `trained`. Returns whether the search continues from it.
+  bool take_best_mix(const TrialRun& run, const Trial& trained) {
     Trial best = trained;
-    for (std::size_t v = 0; v < run.votes.size(); ++v) {
+    for (std::size_t v = 0; v < run.mixes.size(); ++v) {
       const std::vector<double>& precision = run.precision[v];
       const double sum = std::accumulate(precision.begin(), precision.end(), 0.0);
       if (precision.empty() || sum / double(precision.size()) <= best.score) continue;
       best.score = sum / double(precision.size());
       best.precision = precision;
       best.decision = run.decision[v];
-      best.changes = with_votes(trained.changes, run.votes[v]);
+      best.changes = with_mix(trained.changes, run.mixes[v]);
     }
     if (best.score <= trained.score || trials_ >= options_.trials) return false;
     best.number = trials_ + 1;
-    best.stage = TrialStage::kVotes;
+    best.stage = TrialStage::kKnnMix;
     best.from = trained.number;
     best.gain = best.score - trained.score;
     best.train_seconds = 0.0;
-    // What later trials are raced against: these votes would have won as much on each rung, as far as is
-    // known.
+    // The mix was scored on all rungs together: its gain stands for that on each rung.
     for (double& rung : best.rungs) rung += best.gain;
     tried_.insert(to_toml(config_of(best.changes)));
-    return note(best);
+    return record(best);
   }
 
-  std::vector<std::string> with_votes(std::vector<std::string> changes, const Votes& votes) const {
+  std::vector<std::string> with_mix(std::vector<std::string> changes, const KnnMix& mix) const {
     for (const SearchKey& key : space_.keys()) {
-      if (!is_of_votes(key)) continue;
-      const double wanted = key.key == kShare   ? votes.share
-                            : key.key == kPower ? votes.power
-                                                : votes.cooccurrence;
+      if (!is_mix_key(key)) continue;
+      const double wanted = key.key == kShare ? mix.share : key.key == kPower ? mix.power : mix.cooccurrence;
       for (const std::string& value : key.values) {
         if (std::stod(value) == wanted)
           changes = with_change(std::move(changes), key.key + "=" + value, start_);
@@ -275,8 +271,8 @@ class Search {
     return !trial.diverged && !trial.too_large && trial.full_seconds < base_.full_seconds;
   }
 
-  // Whether a trial is better than the first by more than chance, which is not asked of the first itself, nor
-  // where that is too slow.
+  // Whether a trial is significantly better than trial 1; true of trial 1 itself, and where that has no
+  // score.
   bool beats_first(const Trial& trial) {
     gain_.reset();
     if (trial.number == 1 || !first_.is_scored()) return true;
@@ -286,9 +282,9 @@ class Search {
   }
 
   // Records the result of a trial. Returns whether the search continues from it.
-  bool note(Trial& trial) {
+  bool record(Trial& trial) {
     ++trials_;
-    trial.ended = runner_.first_says(runner_.seconds());
+    trial.ended = runner_.of_first(runner_.seconds());
     const bool better = is_better(trial);
     trial.is_best = better && trial.within;
     trial.taken = trial.is_best && beats_first(trial);
@@ -299,8 +295,7 @@ class Search {
     return better;
   }
 
-  // Where the sweep stands after a trial, which was `better` than the best `before`, with its own votes or
-  // others.
+  // Moves the sweep on after a trial. `better`: with its own mix or another, it replaced the best `before`.
   void advance(const Trial& trial, const Trial& before, bool better) {
     if (trial.number == 1 && !trial.within) {
       moves_ = space_.savings();
@@ -345,7 +340,7 @@ class Search {
   Trial first_;
   std::optional<Difference> gain_;  // of base_ over first_
   Trial base_;                      // what the next trial changes: the best so far
-  bool voted_ = false;              // beside a trial that was trained to its end
+  bool mixed_ = false;              // beside a trial that was trained to its end
   std::uint32_t trials_ = 0;
   std::set<std::string> tried_;
 };

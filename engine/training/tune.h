@@ -5,14 +5,14 @@
 // Trial 1 is the configuration as it is. Then come configurations that have suited sets of this shape
 // (proposals.h), then one sweep that changes a single key at a time to the value next to the present one
 // (search_space.h), the most promising keys first: what scores better is kept at once, and the same key goes
-// on in that direction, also where it is better with other votes of neighbours alone. After the sweep, trials
+// on in that direction, also where only another KnnMix made it better. After the sweep, trials
 // change one or two keys of the best so far at random.
 //
 // Most trials are short: one that is clearly behind the best so far on the first splits, or on a part of the
-// samples of a large set, is dropped (trial_runner.h). How much the neighbours vote acts in prediction alone,
-// so every trial that is trained to its end tries other votes too, the first one all that there are, and what
-// is better is a trial of its own, without training. Where the time is up between two votes, the rest stays
-// without.
+// samples of a large set, is pruned (trial_runner.h). How much the kNN prediction counts affects prediction
+// alone: every trial that is trained to its end is scored with other values of these keys too (KnnMix), the
+// first one with all. A better mix is a trial of its own, without training. Where the time is up, the
+// remaining mixes are not scored.
 //
 // The best of many trials is partly the luckiest. So half of the held-out samples, on which no trial was
 // chosen, decide between it and trial 1, once: the configuration changes only where the best is better by a

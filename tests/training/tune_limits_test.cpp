@@ -76,7 +76,7 @@ TEST(TuneLimits, TrialsShareWhatTheyFindOutAboutTheSamples) {
   config.optimizer.learning_rate = 0.05;
   std::size_t other_rows = 0;
   for (const Trial& trial : trials_from(config, {600.0, 14, {"neighbours.cooccurrence=0"}})) {
-    if (trial.stage == TrialStage::kVotes) continue;
+    if (trial.stage == TrialStage::kKnnMix) continue;
     const std::string changes = joined(trial.changes);
     other_rows += changes.find("data.") != std::string::npos;
     const Config alone = parse_config(to_toml(config), "test", trial.changes);

@@ -28,7 +28,7 @@ TEST(TuneRace, ALargeSetIsRacedOnAPartOfIt) {
   EXPECT_EQ(result.validation_samples + result.decision_samples, 9000u);
   EXPECT_EQ(trials[0].rungs.size(), 2u) << "a part, and all";
   EXPECT_EQ(trials[0].rungs[1], trials[0].score);
-  for (const Trial& trial : trials) EXPECT_EQ(trial.dropped, trial.rungs.size() == 1) << trial.number;
+  for (const Trial& trial : trials) EXPECT_EQ(trial.pruned, trial.rungs.size() == 1) << trial.number;
 }
 
 // 9,000 samples, a quarter for the first rung, in steps of 1,024.

@@ -24,7 +24,7 @@ std::vector<Trial> trials_of(const TuneOptions& options, TuneResult* result = nu
 }
 
 bool scored(const Trial& trial) {
-  return trial.within && !trial.dropped && !trial.diverged;
+  return trial.within && !trial.pruned && !trial.diverged;
 }
 
 TEST(Tune, BeginsWithTheConfigurationAndKeepsTheBest) {
@@ -89,7 +89,7 @@ TEST(Tune, TheSameSeedGivesTheSameTrialsOnAnyNumberOfThreads) {
       EXPECT_EQ(first[i].changes, again[i].changes);
       EXPECT_EQ(first[i].score, again[i].score);
       EXPECT_EQ(first[i].rungs, again[i].rungs);
-      EXPECT_EQ(first[i].dropped, again[i].dropped);
+      EXPECT_EQ(first[i].pruned, again[i].pruned);
     }
   }
 }
@@ -100,7 +100,7 @@ TEST(Tune, WhatIsBehindIsDropped) {
   std::size_t dropped = 0;
   double best = 0.0;
   for (const Trial& trial : trials) {
-    if (trial.dropped) {
+    if (trial.pruned) {
       ++dropped;
       EXPECT_LT(trial.gain, 0.0);
       EXPECT_LT(trial.rungs.size(), 5u);
@@ -144,7 +144,7 @@ TEST(Tune, ProposalsComeBeforeTheSweep) {
   const auto trials = trials_of({600.0, 14, {}});
   std::vector<TrialStage> stages;
   for (const Trial& trial : trials) {
-    if (trial.stage != TrialStage::kVotes) stages.push_back(trial.stage);
+    if (trial.stage != TrialStage::kKnnMix) stages.push_back(trial.stage);
   }
   ASSERT_GE(stages.size(), 8u);
   EXPECT_EQ(stages[0], TrialStage::kStart);
@@ -185,7 +185,7 @@ TEST(Tune, AfterTheSweepOneOrTwoKeysChangeAtRandom) {
 
 TEST(Tune, TellsTheTimeOfTrainingOnAllData) {
   for (const Trial& trial : trials_of({600.0, 3, {}})) {
-    if (trial.dropped || trial.stage == TrialStage::kVotes) continue;
+    if (trial.pruned || trial.stage == TrialStage::kKnnMix) continue;
     EXPECT_TRUE(trial.within);
     EXPECT_FALSE(trial.stopped);
     EXPECT_GT(trial.train_seconds, 0.0);

@@ -18,7 +18,7 @@ namespace {
 TEST(TuneVotes, OtherVotesScoreAsIfTrainedWithThem) {
   const std::vector<Trial> trials = trials_from(small_config(), {600.0, 12, {}});
   const auto votes = std::find_if(trials.begin(), trials.end(),
-                                  [](const Trial& trial) { return trial.stage == TrialStage::kVotes; });
+                                  [](const Trial& trial) { return trial.stage == TrialStage::kKnnMix; });
   ASSERT_NE(votes, trials.end()) << "no votes were better";
   EXPECT_EQ(votes->train_seconds, 0.0);
   EXPECT_GT(votes->gain, 0.0);
@@ -118,7 +118,7 @@ TEST(TuneVotes, VotesAreEndedBetweenTwo) {
 TEST(TuneVotes, FixedVotesStayAsTheyAre) {
   for (const Trial& trial :
        trials_from(small_config(), {600.0, 12, {"neighbours.share=0", "neighbours.power=4"}})) {
-    EXPECT_NE(trial.stage, TrialStage::kVotes);
+    EXPECT_NE(trial.stage, TrialStage::kKnnMix);
     for (const std::string& change : trial.changes) EXPECT_FALSE(contains(change, "neighbours."));
   }
 }
@@ -133,7 +133,7 @@ TEST(TuneVotes, AStepThatWinsByItsVotesContinues) {
     const std::vector<Trial> trials = trials_from(config, {600.0, 24, {}});
     for (std::size_t i = 0; i + 2 < trials.size(); ++i) {
       const Trial &step = trials[i], &votes = trials[i + 1], &next = trials[i + 2];
-      if (step.stage != TrialStage::kSweep || step.is_best || votes.stage != TrialStage::kVotes) continue;
+      if (step.stage != TrialStage::kSweep || step.is_best || votes.stage != TrialStage::kKnnMix) continue;
       if (!votes.is_best || next.stage != TrialStage::kSweep) continue;
       const auto value = [&](const Trial& trial, const SearchKey& key) {
         return value_of(parse_config(to_toml(config), "x", trial.changes), key.key);
