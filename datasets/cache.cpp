@@ -44,20 +44,22 @@ std::optional<FileState> state_of(const std::string& path) {
                    std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
 
+std::uint64_t with_bytes(std::uint64_t digest, std::string_view bytes) {
+  for (const char c : bytes) digest = mix64(digest + static_cast<unsigned char>(c));
+  return digest;
+}
+
+// Digest of the names that affect the rows of a file; 0 without a table and with the default separator.
+// Numbers above a byte end or introduce a name, so that different names give different sequences.
 std::uint64_t digest_of(const TableColumns& columns) {
+  constexpr std::uint64_t kEnd = 0x100, kGroup = 0x101, kTime = 0x102;
   if (columns.text.empty() && columns.label_separator == TableColumns().label_separator) return 0;
   std::uint64_t digest = 1;
-  for (const std::string* name :
-       {&columns.text, &columns.labels, &columns.label_separator, &columns.weight}) {
-    for (const char c : *name) digest = mix64(digest + static_cast<unsigned char>(c));
-    digest = mix64(digest + 0x100);  // end of a name
-  }
-  // These columns affect which rows are malformed.
-  for (const std::string* name : {&columns.group, &columns.time}) {
-    if (name->empty()) continue;
-    digest = mix64(digest + 0x101 + (name == &columns.time ? 1 : 0));
-    for (const char c : *name) digest = mix64(digest + static_cast<unsigned char>(c));
-  }
+  for (const std::string* name : {&columns.text, &columns.labels, &columns.label_separator, &columns.weight})
+    digest = mix64(with_bytes(digest, *name) + kEnd);
+  // Which rows are malformed depends on these columns, too.
+  if (!columns.group.empty()) digest = with_bytes(mix64(digest + kGroup), columns.group);
+  if (!columns.time.empty()) digest = with_bytes(mix64(digest + kTime), columns.time);
   return digest;
 }
 
@@ -90,7 +92,7 @@ std::optional<CacheKey> key_of(const std::string& path, const ReadOptions& optio
   for (const std::string& part : parts_of(path)) {
     const std::optional<CacheKey> key = key_of_file(part, options);
     if (!key) return {};
-    for (const char c : part) digest = mix64(digest + static_cast<unsigned char>(c));
+    digest = with_bytes(digest, part);
     for (const std::uint64_t of_part :
          {key->source_bytes, static_cast<std::uint64_t>(key->source_time), key->labels_bytes,
           static_cast<std::uint64_t>(key->labels_time), key->columns})

@@ -74,7 +74,7 @@ std::uint64_t checksum(const CacheHeader& header) {
   return sum;
 }
 
-void keep_warnings(const ReadReport& report, CacheHeader& header) {
+void store_warnings(const ReadReport& report, CacheHeader& header) {
   std::size_t used = 0;
   for (const std::string& warning : report.warnings) {
     if (used + warning.size() + 1 > header.warnings.size()) return;
@@ -84,7 +84,7 @@ void keep_warnings(const ReadReport& report, CacheHeader& header) {
   }
 }
 
-void take_warnings(const CacheHeader& header, ReadReport& report) {
+void restore_warnings(const CacheHeader& header, ReadReport& report) {
   std::string_view rest(header.warnings.data(), header.warnings.size());
   rest = rest.substr(0, rest.find('\0'));
   for (std::size_t end = 0; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1))
@@ -141,6 +141,7 @@ std::span<const T> array_of(const MappedFile& file, std::uint64_t offset, std::u
   return {reinterpret_cast<const T*>(file.bytes().data() + offset), size};
 }
 
+// Whether a file takes at most half of the physical memory, so that the page cache can hold it.
 bool fits_in_memory(std::uint64_t bytes) {
   const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
   return bytes <= pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
@@ -156,7 +157,8 @@ std::uint64_t sum_block(std::span<const std::uint64_t> words) {
   return mix64(sums[0] + mix64(sums[1] + mix64(sums[2] + mix64(sums[3]))));
 }
 
-// Checksum of the arrays, independent of the number of threads. `release_pages` unmaps each block afterwards.
+// Checksum of the arrays, independent of the number of threads. `release_pages`: releases the
+// pages of each block afterwards.
 std::uint64_t sum_data(const MappedFile& file, int threads, bool release_pages) {
   const std::size_t bytes = file.bytes().size() - kHeaderBytes;
   std::vector<std::uint64_t> sums((bytes + kSumBytes - 1) / kSumBytes);
@@ -216,8 +218,8 @@ bool good_entries(const DatasetView& view, const CacheHeader& header, int thread
   return good;
 }
 
-// Checks the arrays; for a large file only the offsets.
-bool is_whole(const MappedFile& file, const CacheHeader& header, int threads) {
+// Checks the data checksum, if there is one, and the offsets and weights; of a small file also all entries.
+bool has_valid_arrays(const MappedFile& file, const CacheHeader& header, int threads) {
   const bool small = header.file_bytes <= kSummedBytes;
   if (header.has_data_checksum != 0 && sum_data(file, threads, false) != header.data_checksum) return false;
   const DatasetView view = view_of(file, header.counts);
@@ -283,7 +285,7 @@ void CacheSink::finish(const CacheKey& key, const CsrSizes& sizes, const ReadRep
   header.sizes = stored(sizes);
   header.unknown_features = report.unknown_features;
   header.unknown_labels = report.unknown_labels;
-  keep_warnings(report, header);
+  store_warnings(report, header);
   header.file_bytes = layout_of(stored(total_)).end;
   if (header.file_bytes <= kSummedBytes) {
     const MappedFile file(file_.descriptor(), header.file_bytes, "");
@@ -301,12 +303,12 @@ std::optional<Dataset> map_cache(int descriptor, const std::string& path, const 
   const auto file = std::make_shared<const MappedFile>(descriptor, header->file_bytes, path);
   if (!file->is_open()) return {};
   if (!fits_in_memory(header->file_bytes)) file->advise(file->bytes(), MADV_RANDOM);
-  const bool all = check == CacheCheck::kAll;
-  if (all && !is_whole(*file, *header, resolve_threads(options.threads))) return {};
+  if (check == CacheCheck::kAll && !has_valid_arrays(*file, *header, resolve_threads(options.threads)))
+    return {};
   if (options.report != nullptr) {
     options.report->unknown_features = header->unknown_features;
     options.report->unknown_labels = header->unknown_labels;
-    take_warnings(*header, *options.report);
+    restore_warnings(*header, *options.report);
   }
   return Dataset(file, view_of(*file, header->counts),
                  chosen_size(options.feature_limit, header->sizes.feature_count),

@@ -70,11 +70,11 @@ class CacheSink : public CsrSink {
   std::vector<Scratch> scratch_;  // one per thread
 };
 
-enum class CacheCheck { kAll, kHeader };  // kHeader: for a file just written
+enum class CacheCheck { kAll, kHeader };  // kHeader: without the arrays, of a file that was just written
 
 // Maps the cache file open as `descriptor`, with path `path`; its memory is the kernel's page cache. Returns
 // nullopt where the file is not a complete cache for `key`, or has ids beyond the limits of `options`. Sets
-// the unknown counts of options.report.
+// counts of unknown names and warnings of options.report. O(bytes) with kAll, as it checks the arrays.
 std::optional<Dataset> map_cache(int descriptor, const std::string& path, const CacheKey& key,
                                  const ReadOptions& options, CacheCheck check = CacheCheck::kAll);
 

@@ -158,15 +158,16 @@ void format_samples(const SampleSource& source, std::uint64_t first, std::uint64
   }
 }
 
-// Calls format(first, count, chunk) for chunks of samples in parallel, and write(chunk) in order.
+// Calls format(first, count, chunk) for chunks of `chunk_samples` samples in parallel, then write(chunk) for
+// each, in order. Memory: kChunksPerThread chunks for each thread.
 template <class Chunk, class Format, class Write>
-void in_chunks(const GeneratorOptions& options, Samples samples, std::uint64_t chunk_samples,
-               const Format& format, const Write& write) {
+void write_in_chunks(const GeneratorOptions& options, Samples samples, std::uint64_t chunk_samples,
+                     const Format& format, const Write& write) {
   const int threads = resolve_threads(options.threads);
   std::vector<Chunk> chunks(kChunksPerThread * static_cast<std::size_t>(threads));
-  const std::uint64_t wave = chunks.size() * chunk_samples;
-  for (std::uint64_t done = 0; done < samples.count; done += wave) {
-    const std::uint64_t left = std::min(wave, samples.count - done);
+  const std::uint64_t round = chunks.size() * chunk_samples;
+  for (std::uint64_t done = 0; done < samples.count; done += round) {
+    const std::uint64_t left = std::min(round, samples.count - done);
     const auto used = static_cast<std::size_t>((left + chunk_samples - 1) / chunk_samples);
     parallel_for(used, threads, [&](std::size_t index, int) {
       const std::uint64_t start = index * chunk_samples;
@@ -179,7 +180,7 @@ void in_chunks(const GeneratorOptions& options, Samples samples, std::uint64_t c
 void write_sparse(const GeneratorOptions& options, const SampleSource& source, Samples samples,
                   const std::string& path) {
   XmcWriter writer(path, samples.count, options.features, options.labels);
-  in_chunks<std::string>(
+  write_in_chunks<std::string>(
       options, samples, kChunkSamples,
       [&](std::uint64_t first, std::uint64_t count, std::string& lines) {
         format_samples(source, first, count, lines);
@@ -215,7 +216,7 @@ void write_dense(const GeneratorOptions& options, const SampleSource& source, Sa
   AtomicFile labels((folder / ("Y." + name + ".txt")).string());
   rows.write(npy_bytes("<f4", fmt::format("({}, {})", samples.count, options.dense), ""));
   labels.write(fmt::format("{} {}\n", samples.count, options.labels));
-  in_chunks<DenseChunk>(
+  write_in_chunks<DenseChunk>(
       options, samples, std::clamp<std::uint64_t>(kChunkNumbers / options.dense, 1, kChunkSamples),
       [&](std::uint64_t first, std::uint64_t count, DenseChunk& chunk) {
         format_dense(options, source, {first, count}, chunk);

@@ -15,7 +15,7 @@ namespace slide {
 
 namespace {
 
-// The whole of a field as a number; nothing where it is none.
+// The field as a number; nullopt where any part of it is none.
 template <class T>
 std::optional<T> number_of(std::string_view field) {
   T value{};
@@ -24,7 +24,7 @@ std::optional<T> number_of(std::string_view field) {
   return value;
 }
 
-// Where a field stands, from 1: a view of the line, or else what its quotes were taken off.
+// Column of a field in its line, from 1; 1 for a field that is no view of the line (UnquotedNames).
 std::size_t column_of(std::string_view line, std::string_view field) {
   const bool inside = field.data() >= line.data() && field.data() <= line.data() + line.size();
   return inside ? static_cast<std::size_t>(field.data() - line.data()) + 1 : 1;
@@ -74,7 +74,7 @@ void split_pair(std::string_view line, const LogLayout& layout, LogLine& result)
   result.of_pair.time = *time;
 }
 
-// Empty fields at the end are those of shorter lists.
+// Ignores empty fields at the end: tables of lists are padded by them.
 void split_list(std::string_view line, LogLine& result) {
   std::vector<std::string_view>& fields = result.fields;
   while (!fields.empty() && fields.back().empty()) fields.pop_back();
@@ -86,12 +86,13 @@ void split_list(std::string_view line, LogLine& result) {
   result.items.assign(fields.begin() + 1, fields.end());
 }
 
-// Whether nine of ten lines are numbers between TABs, or pairs of colons, of which the last is a time.
+// Whether each of at least two lines has three or four numbers between TABs, or between double colons, the
+// last of which can be a time.
 bool is_timed_log(std::string_view text) {
   std::vector<std::string_view> fields;
   UnquotedNames unquoted;
   for (const Separator separator : {Separator::kTab, Separator::kColons}) {
-    std::uint64_t lines = 0, good = 0;
+    std::uint64_t lines = 0, timed = 0;
     for (std::string_view rest = text; !rest.empty();) {
       const std::string_view line = take_line(rest);
       if (is_blank_line(line)) continue;
@@ -100,9 +101,9 @@ bool is_timed_log(std::string_view text) {
       if (fields.size() != 3 && fields.size() != 4) continue;
       const bool numbers = std::ranges::all_of(
           fields, [](std::string_view field) { return number_of<double>(field).has_value(); });
-      good += numbers && time_unit_of(*number_of<double>(fields.back())) ? 1 : 0;
+      timed += numbers && time_unit_of(*number_of<double>(fields.back())) ? 1 : 0;
     }
-    if (lines >= 2 && good == lines) return true;
+    if (lines >= 2 && timed == lines) return true;
   }
   return false;
 }
@@ -145,7 +146,7 @@ bool looks_like_log(std::string_view text) {
   if (text.find_first_of(":\t") != std::string_view::npos) return is_timed_log(lines);
   std::array<std::uint64_t, 3> header{};
   std::size_t count = 0, header_fields = 0;
-  bool all_same = true;  // all lines have equally many fields
+  bool all_same = true;  // all lines have the same number of fields
   std::string_view behind_header;
   for (std::string_view rest = lines; !rest.empty();) {
     std::string_view line = take_line(rest);

@@ -17,22 +17,25 @@ struct ItemWeight {
   double time = 0;  // in any unit; 0 without a time
 };
 
-// A line taken apart: views of it or of `unquoted`, reused from line to line.
+// A parsed line. Fields are views of the line or of `unquoted`. Reused from line to line.
 struct LogLine {
   std::string_view user;
   std::vector<std::string_view> items;
-  ItemWeight of_pair;  // kItemPairs: of its item
+  ItemWeight of_pair;  // weight and time of a line of kItemPairs
   std::vector<std::string_view> fields;
   UnquotedNames unquoted;
 };
 
-// Takes `line`, without its end, apart, which is not blank. Throws RowFault.
+// Parses a line that is not blank, without its end. Throws RowFault.
 void split_log_line(std::string_view line, const LogLayout& layout, LogLine& result);
 
-// Whether this is a log for sure: a first line that names nothing but what logs have; or two lines or more,
-// of two fields or more, which are all numbers; behind a line of three fields, which could be the header of
-// XMC text, all of three fields that go against it. Between numbers, TABs are those of labelled text, but
-// where the fourth can only be a time. `text` may end within a line.
+// Whether `text`, the begin of a file, is certainly a log: its first line is the header of a log
+// (has_log_header()); or it has at least two lines of numbers:
+// - with colons or TABs, which labelled text has too: three or four fields, the last of which can be a time;
+// - else: two or more fields, the first two integers. A first line of three could be the header of XMC text:
+// all
+//   lines then have three, and some line contradicts the header.
+// `text` may end within a line, which is ignored.
 bool looks_like_log(std::string_view text);
 
 }  // namespace slide

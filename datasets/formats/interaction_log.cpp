@@ -12,6 +12,7 @@ namespace slide {
 
 namespace {
 
+// The numbers of `names` in `numbers`, which numbers new names.
 std::vector<std::uint32_t> renumbered(std::span<const std::string_view> names, NameNumbers& numbers) {
   std::vector<std::uint32_t> renumbered;
   renumbered.reserve(names.size());
@@ -31,11 +32,11 @@ InteractionLog::InteractionLog(std::span<const TextSource> sources, const ReadOp
   const int threads = resolve_threads(options.threads);
   std::vector<Scratch> scratch(static_cast<std::size_t>(threads));
   parallel_for(chunks.size(), threads, [&](std::size_t i, int thread) {
-    read_chunk(chunks[i], options.skip_bad, scratch[static_cast<std::size_t>(thread)]);
+    parse_chunk(chunks[i], options.skip_bad, scratch[static_cast<std::size_t>(thread)]);
   });
   scratch = {};
-  settle_faults(chunks, options.skip_bad);
-  gather(chunks);
+  report_faults(chunks, options.skip_bad);
+  group_by_user(chunks);
   if (!users_.empty()) return;
   if (report_.bad_rows > 0) fail_input("{}; no row of the file can be read", report_.first.front());
   fail_input("{}:1:1: the log is empty; write 'user item item ...' for each user", sources.front().origin);
@@ -58,7 +59,7 @@ std::vector<InteractionLog::Chunk> InteractionLog::cut(const TextSource& source,
   return chunks;
 }
 
-void InteractionLog::read_chunk(Chunk& chunk, bool skip_bad, Scratch& scratch) const {
+void InteractionLog::parse_chunk(Chunk& chunk, bool skip_bad, Scratch& scratch) const {
   auto& [user_of, item_of, of_user, entries] = scratch;
   user_of.clear(), item_of.clear(), of_user.clear(), entries.clear();
   LogLine parts;
@@ -69,7 +70,7 @@ void InteractionLog::read_chunk(Chunk& chunk, bool skip_bad, Scratch& scratch) c
     try {
       split_log_line(line, *chunk.layout, parts);
     } catch (RowFault& fault) {
-      ++chunk.bad;
+      ++chunk.malformed;
       if (chunk.faults.size() < ReadReport::kShown) chunk.faults.push_back({chunk.lines, std::move(fault)});
       if (!skip_bad) break;
       continue;
@@ -92,24 +93,24 @@ void InteractionLog::read_chunk(Chunk& chunk, bool skip_bad, Scratch& scratch) c
   chunk.source->release_pages(chunk.text.data(), chunk.text.data() + chunk.text.size());
 }
 
-// Throws the first error, or reports skipped lines.
-void InteractionLog::settle_faults(const std::vector<Chunk>& chunks, bool skip_bad) {
+// Throws the first fault in order of the file; with `skip_bad` reports all.
+void InteractionLog::report_faults(const std::vector<Chunk>& chunks, bool skip_bad) {
   const TextSource* source = nullptr;
   std::uint64_t lines_before = 0;
   for (const Chunk& chunk : chunks) {
     if (std::exchange(source, chunk.source) != chunk.source) lines_before = chunk.lines_before;
-    report_.bad_rows += chunk.bad;
+    report_.bad_rows += chunk.malformed;
     for (const PlacedFault& fault : chunk.faults) {
-      const std::string told = described(source->origin, {lines_before + fault.line, fault.fault});
-      if (!skip_bad) throw InputError(told);
-      report_.add_shown(told);
+      const std::string message = described(source->origin, {lines_before + fault.line, fault.fault});
+      if (!skip_bad) throw InputError(message);
+      report_.add_shown(message);
     }
     lines_before += chunk.lines;
   }
 }
 
 // Groups the entries of all chunks by user.
-void InteractionLog::gather(std::vector<Chunk>& chunks) {
+void InteractionLog::group_by_user(std::vector<Chunk>& chunks) {
   NameNumbers user_of, item_of;
   std::vector<std::size_t> counts;
   std::uint64_t weightless = 0, lines = 0;
@@ -145,7 +146,7 @@ void InteractionLog::gather(std::vector<Chunk>& chunks) {
   }
 }
 
-std::size_t each_item_once(std::span<InteractionLog::Entry> entries) {
+std::size_t merge_repeated_items(std::span<InteractionLog::Entry> entries) {
   using Entry = InteractionLog::Entry;
   std::ranges::sort(entries, {}, &Entry::item);
   std::size_t used = 0;

@@ -1,4 +1,4 @@
-// An interaction log grouped by user; shared by learning the items and reading the rows.
+// An interaction log, grouped by user. Learning the items and reading the rows both start from it.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace slide {
 
-// Refers to the text of the sources, which must outlive it. Immutable, safe from any thread.
+// Refers to the text of the sources, which must outlive it. Const methods are safe from any thread.
 class InteractionLog {
  public:
   struct Entry {
@@ -26,9 +26,9 @@ class InteractionLog {
     double time;
   };
 
-  // `sources`: at least one part of the log, in order; each may begin with a header line. `known`: form of
-  // another part (find_log_shape). Throws InputError with the first malformed line; with options.skip_bad
-  // only where no valid line is left.
+  // `sources`: at least one part of the log, in order; each may begin with a header line. `known`: layout of
+  // a part that was read earlier. Parses chunks of about `chunk_bytes` in parallel. Throws InputError with
+  // the first malformed line; with options.skip_bad only where no line is valid.
   InteractionLog(std::span<const TextSource> sources, const ReadOptions& options,
                  std::optional<KnownLog> known, std::size_t chunk_bytes);
 
@@ -41,22 +41,22 @@ class InteractionLog {
   std::span<const Entry> entries(std::size_t user) const {
     return std::span(entries_).subspan(offsets_[user], offsets_[user + 1] - offsets_[user]);
   }
-  // The same, to reorder them; safe for different users at the same time.
-  std::span<Entry> entries_to_order(std::size_t user) {
+  // The same, to change. Safe for different users at the same time.
+  std::span<Entry> mutable_entries(std::size_t user) {
     return std::span(entries_).subspan(offsets_[user], offsets_[user + 1] - offsets_[user]);
   }
-  // Malformed lines and warnings, those of the layout included.
+  // Malformed lines, and warnings about lines and layout.
   const ReadReport& report() const { return report_; }
 
  private:
-  // Lines processed by one task, with local numbers of users and items.
+  // Lines that one task parses. Users and items have numbers of the chunk.
   struct Chunk {
     const TextSource* source = nullptr;
     const LogLayout* layout = nullptr;
     std::string_view text;
     std::uint64_t lines = 0;
-    std::uint64_t lines_before = 0;  // lines of the file before it; set for the first chunk of a source
-    std::uint64_t bad = 0;
+    std::uint64_t lines_before = 0;   // of the file; set for the first chunk of a source alone
+    std::uint64_t malformed = 0;      // lines
     std::vector<PlacedFault> faults;  // first few, with line numbers within the chunk
     std::vector<std::string_view> users, items;
     UnquotedNames unquoted;              // storage of names with quotes
@@ -64,16 +64,16 @@ class InteractionLog {
     std::vector<std::uint32_t> of_user;  // by entry
     std::vector<Entry> entries;
   };
-  // What a thread fills for one chunk after the other.
+  // Working memory of a thread, reused for each chunk.
   struct Scratch {
     NameNumbers user_of, item_of;
     std::vector<std::uint32_t> of_user;
     std::vector<Entry> entries;
   };
   static std::vector<Chunk> cut(const TextSource& source, const LogLayout& layout, std::size_t chunk_bytes);
-  void read_chunk(Chunk& chunk, bool skip_bad, Scratch& scratch) const;
-  void settle_faults(const std::vector<Chunk>& chunks, bool skip_bad);
-  void gather(std::vector<Chunk>& chunks);
+  void parse_chunk(Chunk& chunk, bool skip_bad, Scratch& scratch) const;
+  void report_faults(const std::vector<Chunk>& chunks, bool skip_bad);
+  void group_by_user(std::vector<Chunk>& chunks);
 
   LogLayouts layouts_;
   std::deque<UnquotedNames> unquoted_;  // storage of names with quotes
@@ -83,8 +83,8 @@ class InteractionLog {
   ReadReport report_;
 };
 
-// Moves each distinct item once, ascending by item, with its largest weight and time, to the beginning.
-// Returns their number.
-std::size_t each_item_once(std::span<InteractionLog::Entry> entries);
+// Merges entries of the same item: moves one entry for each distinct item to the front, ascending by item,
+// with the largest weight and time of its entries. Returns the number of distinct items. O(n log n).
+std::size_t merge_repeated_items(std::span<InteractionLog::Entry> entries);
 
 }  // namespace slide

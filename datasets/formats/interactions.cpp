@@ -25,7 +25,7 @@ namespace {
 using Entry = InteractionLog::Entry;
 
 constexpr std::uint32_t kUnknown = 0xffffffff;  // an item without an id
-constexpr std::size_t kRunUsers = 4096;         // users per task
+constexpr std::size_t kTileUsers = 4096;        // users of a task
 
 // Number of users of each item.
 std::vector<std::uint32_t> users_of_items(const InteractionLog& log) {
@@ -61,7 +61,8 @@ std::vector<std::uint32_t> by_name(std::span<const std::string_view> users) {
   return order;
 }
 
-// Model id by item of the log; of items that the model does not know, a number behind its own, or kUnknown.
+// By item of the log: its id in the model; for an item that the model lacks, a number above its ids, or
+// kUnknown without `unknown`.
 std::vector<std::uint32_t> ids_of(const InteractionLog& log, const TextModel& items, UnknownLabels* unknown) {
   std::vector<std::uint32_t> ids;
   ids.reserve(log.items().size());
@@ -94,15 +95,16 @@ class LogRows {
     }
   }
 
-  std::size_t runs() const { return (log_.users().size() + kRunUsers - 1) / kRunUsers; }
+  std::size_t tiles() const { return (log_.users().size() + kTileUsers - 1) / kTileUsers; }
   // The users in the order of their rows.
   std::span<const std::uint32_t> order() const { return order_; }
 
-  // Makes the rows of a run: what they take, how many of their items the model does not know, their times.
-  CsrCounts make(std::size_t run, std::uint64_t& unknown, LogTimes& times) {
+  // Makes the rows of a tile and returns their sizes. Adds to `unknown` the items that neither have an id of
+  // the model nor a number, and to `times` the times of all entries.
+  CsrCounts make(std::size_t tile, std::uint64_t& unknown, LogTimes& times) {
     CsrCounts counts;
     const bool timed = log_.layouts().has_times();
-    for_each(run, [&](std::size_t user) {
+    for_each(tile, [&](std::size_t user) {
       for (const Entry& entry : log_.entries(user)) {
         if (timed) times.add(entry.time);
       }
@@ -112,10 +114,10 @@ class LogRows {
     return counts;
   }
 
-  // Once they are made.
-  void store(std::size_t run, const CsrCounts& before, const CsrRoom& room) const {
+  // Writes the rows of a tile that make() has made.
+  void store(std::size_t tile, const CsrCounts& before, const CsrRoom& room) const {
     std::size_t at = 0, label = 0, number = 0;
-    for_each(run, [&](std::size_t user) {
+    for_each(tile, [&](std::size_t user) {
       float* const values = room.feature_values + at;
       for (const Entry& entry : log_.entries(user).first(sizes_[user])) {
         room.feature_ids[at] = room.label_ids[label++] = entry.item;
@@ -137,12 +139,12 @@ class LogRows {
 
  private:
   template <class Use>
-  void for_each(std::size_t run, const Use& use) const {
-    const std::size_t end = std::min(log_.users().size(), (run + 1) * kRunUsers);
-    for (std::size_t row = run * kRunUsers; row < end; ++row) use(order_[row]);
+  void for_each(std::size_t tile, const Use& use) const {
+    const std::size_t end = std::min(log_.users().size(), (tile + 1) * kTileUsers);
+    for (std::size_t row = tile * kTileUsers; row < end; ++row) use(order_[row]);
   }
 
-  // Of entries in their order in the log.
+  // Both entries are of one user, in the order of the log.
   bool is_newer(const Entry& entry, const Entry& than) const {
     if (in_order_) return &entry > &than;
     if (entry.time != than.time) return entry.time > than.time;
@@ -151,7 +153,7 @@ class LogRows {
 
   bool is_later(const Entry& entry) const { return entry.time >= in_unit_of(*hold_out_.from, entry.time); }
 
-  // Ascending; those that a user has from a time on, but not before.
+  // The items that the user has from hold_out_.from on, but not before; ascending.
   std::vector<std::uint32_t> later_items(std::span<const Entry> entries) const {
     std::vector<std::uint32_t> later, before;
     for (const Entry& entry : entries) {
@@ -159,27 +161,27 @@ class LogRows {
     }
     std::ranges::sort(before);
     std::erase_if(later, [&](std::uint32_t item) { return std::ranges::binary_search(before, item); });
-    return sorted_once(std::move(later));
+    return sorted_unique(std::move(later));
   }
 
-  // The newest items, ascending.
+  // The newest distinct items of the user, as many as hold_out_ says; ascending.
   std::vector<std::uint32_t> newest_items(std::span<const Entry> entries) const {
-    std::vector<const Entry*> falling;
+    std::vector<const Entry*> newest_first;
     for (const Entry& entry : entries) {
-      if (ids_[entry.item] < known_ids_) falling.push_back(&entry);
+      if (ids_[entry.item] < known_ids_) newest_first.push_back(&entry);
     }
-    std::ranges::sort(falling, [&](const Entry* a, const Entry* b) { return is_newer(*a, *b); });
+    std::ranges::sort(newest_first, [&](const Entry* a, const Entry* b) { return is_newer(*a, *b); });
     std::vector<std::uint32_t> newest;
-    for (const Entry* entry : falling) {
+    for (const Entry* entry : newest_first) {
       if (std::ranges::find(newest, ids_[entry->item]) == newest.end()) newest.push_back(ids_[entry->item]);
       if (hold_out_.share == 0 && newest.size() == hold_out_.newest) break;
     }
     if (hold_out_.share > 0)
       newest.resize(static_cast<std::size_t>(hold_out_.share * static_cast<double>(newest.size())));
-    return sorted_once(std::move(newest));
+    return sorted_unique(std::move(newest));
   }
 
-  static std::vector<std::uint32_t> sorted_once(std::vector<std::uint32_t> items) {
+  static std::vector<std::uint32_t> sorted_unique(std::vector<std::uint32_t> items) {
     std::ranges::sort(items);
     items.erase(std::unique(items.begin(), items.end()), items.end());
     return items;
@@ -189,10 +191,27 @@ class LogRows {
     return sizes_[user] + (numbers_unknown_ ? unknown_[user] : 0);
   }
 
-  // The known items of a user, by ascending id, and behind them the unknown ones that have numbers.
+  // Reorders the entries of a user: first one for each known item, ascending by id; behind them, where
+  // unknown items have numbers, one for each unknown item. Else adds the number of unknown items to
+  // `unknown`.
   void make_row(std::size_t user, std::uint64_t& unknown) {
-    const std::span<Entry> entries = log_.entries_to_order(user);
+    const std::span<Entry> entries = log_.mutable_entries(user);
+    // First, while the entries are in the order of the log.
     if (hold_out_.wanted()) held_out_[user] = hold_out_.from ? later_items(entries) : newest_items(entries);
+    const std::size_t known = move_known_first(entries);
+    sizes_[user] = merge_repeated_items(entries.first(known));
+    const std::span<Entry> others = entries.subspan(known);
+    if (numbers_unknown_) {
+      for (Entry& entry : others) entry.item = ids_[entry.item];
+      unknown_[user] = merge_repeated_items(others);
+      std::ranges::copy(others.first(unknown_[user]), entries.begin() + std::ptrdiff_t(sizes_[user]));
+    } else {
+      unknown += merge_repeated_items(others);
+    }
+  }
+
+  // Moves the entries of known items to the front and gives these their ids. Returns their number.
+  std::size_t move_known_first(std::span<Entry> entries) const {
     std::size_t known = 0, unknown_from = entries.size();
     while (known < unknown_from) {
       const std::uint32_t id = ids_[entries[known].item];
@@ -202,30 +221,22 @@ class LogRows {
         entries[known++].item = id;
       }
     }
-    sizes_[user] = each_item_once(entries.first(known));
-    const std::span<Entry> others = entries.subspan(known);
-    if (numbers_unknown_) {
-      for (Entry& entry : others) entry.item = ids_[entry.item];
-      unknown_[user] = each_item_once(others);
-      std::ranges::copy(others.first(unknown_[user]), entries.begin() + std::ptrdiff_t(sizes_[user]));
-    } else {
-      unknown += each_item_once(others);
-    }
+    return known;
   }
 
   InteractionLog& log_;
-  std::vector<std::uint32_t> ids_;
-  std::uint32_t known_ids_;  // all that the model knows are below
+  std::vector<std::uint32_t> ids_;  // by item of the log: ids_of()
+  std::uint32_t known_ids_;         // ids of the model are below; numbers of unknown items are not
   bool numbers_unknown_;
   bool normalize_, in_order_;
   HoldOut hold_out_;
   std::vector<std::uint32_t> order_;
-  std::vector<std::size_t> sizes_;    // of rows, by user
-  std::vector<std::size_t> unknown_;  // items of the user behind these, where they have numbers
+  std::vector<std::size_t> sizes_;                    // by user: known items
+  std::vector<std::size_t> unknown_;                  // by user: unknown items, where they have numbers
   std::vector<std::vector<std::uint32_t>> held_out_;  // by user, where it is wanted
 };
 
-// What is told of this log to who reads another part of it.
+// The layout of this log, for a reader of another part of it.
 KnownLog known_of(const InteractionLog& log) {
   const LogLayout& layout = log.layouts().parts.front();
   const std::size_t more = (layout.columns.weight ? 1U : 0U) + (layout.columns.time ? 1U : 0U);
@@ -335,22 +346,22 @@ CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel
   InteractionLog log(asked ? asked->sources() : sources, options, known, chunk_bytes);
   LogRows rows(log, items, options);
   const int threads = static_cast<int>(std::min(static_cast<std::size_t>(resolve_threads(options.threads)),
-                                                std::max<std::size_t>(rows.runs(), 1)));
-  std::vector<CsrCounts> counts(rows.runs());
-  std::vector<std::uint64_t> unknown(rows.runs());
-  std::vector<LogTimes> times(rows.runs());
-  parallel_for(rows.runs(), threads,
-               [&](std::size_t run, int) { counts[run] = rows.make(run, unknown[run], times[run]); });
+                                                std::max<std::size_t>(rows.tiles(), 1)));
+  std::vector<CsrCounts> counts(rows.tiles());
+  std::vector<std::uint64_t> unknown(rows.tiles());
+  std::vector<LogTimes> times(rows.tiles());
+  parallel_for(rows.tiles(), threads,
+               [&](std::size_t tile, int) { counts[tile] = rows.make(tile, unknown[tile], times[tile]); });
   LogTimes all_times;
-  for (const LogTimes& of_run : times) all_times.add(of_run);
-  std::vector<CsrCounts> bases(rows.runs() + 1);
-  for (std::size_t run = 0; run < rows.runs(); ++run) {
-    bases[run + 1] = bases[run];
-    bases[run + 1] += counts[run];
+  for (const LogTimes& of_tile : times) all_times.add(of_tile);
+  std::vector<CsrCounts> bases(rows.tiles() + 1);
+  for (std::size_t tile = 0; tile < rows.tiles(); ++tile) {
+    bases[tile + 1] = bases[tile];
+    bases[tile + 1] += counts[tile];
   }
   sink.start(bases.back(), threads);
-  parallel_for(rows.runs(), threads, [&](std::size_t run, int thread) {
-    rows.store(run, bases[run], sink.open(bases[run], counts[run], thread));
+  parallel_for(rows.tiles(), threads, [&](std::size_t tile, int thread) {
+    rows.store(tile, bases[tile], sink.open(bases[tile], counts[tile], thread));
     sink.close(thread);
   });
   if (options.users != nullptr) {

@@ -1,5 +1,5 @@
-// Zip archives, as needed for .npz: stored or deflated members of any size (zip64). By PKWARE's APPNOTE.TXT,
-// 6.3.10, sections 4.3 to 4.5. Functions are safe from any thread, for different archives.
+// Zip archives, as .npz files need them: stored or deflated members of any size (zip64). Section numbers are
+// of PKWARE's APPNOTE.TXT, version 6.3.10. Functions are safe from any thread, for different archives.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace slide {
 
-// Entry of a member in the central directory.
+// Entry of a member in the central directory (4.3.12).
 struct ZipEntry {
   std::string name;
   std::uint16_t flags = 0, method = 0;
   std::uint32_t checksum = 0;
-  std::uint64_t packed = 0, size = 0;  // compressed and uncompressed bytes
-  std::uint64_t header = 0;            // offset of the member's local header
+  std::uint64_t compressed = 0, size = 0;  // bytes in the archive and decompressed
+  std::uint64_t header = 0;                // offset of the local header
 };
 
 // Reads the members of an archive, whose bytes must outlive it. Safe from any thread.
@@ -47,8 +47,9 @@ struct ZipMember {
 // the compressed size, which may exceed the original.
 inline constexpr std::uint64_t kZip64From = 0xF0000000;
 
-// Writes an archive into a file opened for any order, without finishing it. Equal members give equal bytes.
-// Throws Error where it cannot be written. Only tests change `zip64_from`.
+// Writes an archive of deflated members into `file`, opened for writes in any order; does not finish the
+// file. Equal members give equal bytes. Throws Error where the file cannot be written. Tests alone change
+// `zip64_from`.
 void write_zip(AtomicFile& file, const std::vector<ZipMember>& members,
                std::uint64_t zip64_from = kZip64From);
 

@@ -46,11 +46,11 @@ class RawInflater {
   RawInflater& operator=(const RawInflater&) = delete;
 
   // Decompresses to exactly fill `bytes`; returns an error, or nullopt.
-  std::optional<std::string_view> unpack(std::string_view packed, std::string& bytes) {
+  std::optional<std::string_view> unpack(std::string_view compressed, std::string& bytes) {
     std::uint64_t room = bytes.size();
     stream_.next_out = reinterpret_cast<Bytef*>(bytes.data());
     while (true) {
-      refill(packed, room);
+      refill(compressed, room);
       const int status = inflate(&stream_, Z_NO_FLUSH);
       if (status == Z_STREAM_END) break;
       const bool is_full = stream_.avail_out == 0 && room == 0;
@@ -63,12 +63,12 @@ class RawInflater {
 
  private:
   // zlib counts in 32 bits: refills its input and output, reducing both arguments.
-  void refill(std::string_view& packed, std::uint64_t& room) {
+  void refill(std::string_view& compressed, std::uint64_t& room) {
     constexpr std::uint64_t kMax = std::numeric_limits<uInt>::max();
     if (stream_.avail_in == 0) {
-      stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-      stream_.avail_in = static_cast<uInt>(std::min<std::uint64_t>(packed.size(), kMax));
-      packed.remove_prefix(stream_.avail_in);
+      stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(compressed.data()));
+      stream_.avail_in = static_cast<uInt>(std::min<std::uint64_t>(compressed.size(), kMax));
+      compressed.remove_prefix(stream_.avail_in);
     }
     if (stream_.avail_out == 0) {
       stream_.avail_out = static_cast<uInt>(std::min(room, kMax));
@@ -128,27 +128,27 @@ ZipEntry read_entry(Part& part) {
   entry.method = part.get<std::uint16_t>();
   part.skip(4);  // time and date
   entry.checksum = part.get<std::uint32_t>();
-  entry.packed = part.get<std::uint32_t>();
+  entry.compressed = part.get<std::uint32_t>();
   entry.size = part.get<std::uint32_t>();
   const auto name = part.get<std::uint16_t>(), extra = part.get<std::uint16_t>(),
              comment = part.get<std::uint16_t>();
   part.skip(8);  // disk and attributes
   entry.header = part.get<std::uint32_t>();
   entry.name = part.take(name);
-  read_extra(part, extra, {&entry.size, &entry.packed, &entry.header});
+  read_extra(part, extra, {&entry.size, &entry.compressed, &entry.header});
   part.skip(comment);
   return entry;
 }
 
 // The compressed bytes of a member.
-std::string_view packed_bytes(const NamedBytes& file, const ZipEntry& entry) {
+std::string_view compressed_bytes(const NamedBytes& file, const ZipEntry& entry) {
   Part part(file, entry.header);
   part.expect_mark(zip::kMember, "a member is missing");
   part.skip(22);
   const auto name = part.get<std::uint16_t>(), extra = part.get<std::uint16_t>();
   part.skip(std::uint64_t{name} + extra);
-  if (part.left() < entry.packed) part.refuse("a member is cut off");
-  return file.bytes.substr(file.bytes.size() - part.left(), entry.packed);
+  if (part.left() < entry.compressed) part.refuse("a member is cut off");
+  return file.bytes.substr(file.bytes.size() - part.left(), entry.compressed);
 }
 
 }  // namespace
@@ -181,17 +181,17 @@ std::string ZipReader::read(const std::string& name) const {
         "scipy.sparse.save_npz",
         path(), name);
   }
-  const std::string_view packed = packed_bytes(file_, *entry);
+  const std::string_view compressed = compressed_bytes(file_, *entry);
   // Bounds allocation: the archive's sizes are untrusted.
-  if (is_stored ? entry->size != packed.size() : entry->size / kMaxRatio > packed.size())
+  if (is_stored ? entry->size != compressed.size() : entry->size / kMaxRatio > compressed.size())
     fail_damaged(file_, name, "its size cannot be true");
   require_room(double(entry->size), path());
   std::string bytes;
   if (is_stored) {
-    bytes = packed;
+    bytes = compressed;
   } else {
     bytes.resize(entry->size);
-    if (const auto fault = RawInflater().unpack(packed, bytes)) fail_damaged(file_, name, *fault);
+    if (const auto fault = RawInflater().unpack(compressed, bytes)) fail_damaged(file_, name, *fault);
   }
   if (crc_32(0, bytes) != entry->checksum) fail_damaged(file_, name, "its checksum is another");
   return bytes;

@@ -33,7 +33,7 @@ class RawDeflater {
   // Appends the compressed bytes to `file`; returns their number.
   std::uint64_t pack(std::string_view bytes, AtomicFile& file) {
     std::string piece(kDeflatedAtOnce, '\0');
-    std::uint64_t packed = 0;
+    std::uint64_t compressed = 0;
     for (int status = Z_OK; status != Z_STREAM_END;) {
       if (stream_.avail_in == 0) {
         constexpr std::size_t kMax = std::numeric_limits<uInt>::max();
@@ -46,9 +46,9 @@ class RawDeflater {
       status = deflate(&stream_, bytes.empty() ? Z_FINISH : Z_NO_FLUSH);
       const std::size_t made = piece.size() - stream_.avail_out;
       file.write(std::string_view(piece).substr(0, made));
-      packed += made;
+      compressed += made;
     }
-    return packed;
+    return compressed;
   }
 
  private:
@@ -59,21 +59,23 @@ class ZipWriter {
  public:
   ZipWriter(AtomicFile& file, std::uint64_t zip64_from) : file_(file), zip64_from_(zip64_from) {}
 
+  // Writes the local header twice: sizes and checksum are known after the data.
   void add(const ZipMember& member) {
     const bool is_large = member.bytes.size() >= zip64_from_ || at_ >= zip64_from_;
     const std::uint64_t begin = at_;
-    const auto header = [&](std::uint64_t packed, std::uint32_t checksum) {
-      return header_of(member, is_large, packed, checksum);
+    const auto header = [&](std::uint64_t compressed, std::uint32_t checksum) {
+      return header_of(member, is_large, compressed, checksum);
     };
     append(header(0, 0));
-    const std::uint64_t packed = RawDeflater().pack(member.bytes, file_);
-    at_ += packed;
+    const std::uint64_t compressed = RawDeflater().pack(member.bytes, file_);
+    at_ += compressed;
     const std::uint32_t checksum = crc_32(0, member.bytes);
-    file_.write_at(begin, header(packed, checksum));
-    add_entry(member, is_large, packed, checksum, begin);
+    file_.write_at(begin, header(compressed, checksum));
+    add_entry(member, is_large, compressed, checksum, begin);
     ++count_;
   }
 
+  // Writes the central directory and the end of the archive (4.3.16).
   void end() {
     const std::uint64_t directory = at_, bytes = directory_.bytes().size();
     append(directory_.bytes());
@@ -95,65 +97,70 @@ class ZipWriter {
     at_ += bytes.size();
   }
 
-  // Fields common to a local header and a directory entry.
-  static void put_facts(ByteString& out, const ZipMember& member, bool is_large, std::uint64_t packed,
-                        std::uint32_t checksum) {
+  // The fields that a local header (4.3.7) and a directory entry (4.3.12) share.
+  static void put_shared_fields(ByteString& out, const ZipMember& member, bool is_large,
+                                std::uint64_t compressed, std::uint32_t checksum) {
     out.put(is_large ? kVersion64 : kVersion);
     for (const std::uint16_t value : {std::uint16_t{0}, zip::kDeflated, std::uint16_t{0}, kDate})
       out.put(value);
     out.put(checksum);
-    for (const std::uint64_t size : {packed, std::uint64_t{member.bytes.size()}})
+    for (const std::uint64_t size : {compressed, std::uint64_t{member.bytes.size()}})
       out.put(is_large ? zip::kSeeZip64 : static_cast<std::uint32_t>(size));
     out.put(static_cast<std::uint16_t>(member.name.size()));
   }
 
+  // The zip64 extra field (4.5.3): numbers that are kSeeZip64 elsewhere.
   static void put_extra(ByteString& out, std::initializer_list<std::uint64_t> numbers) {
     out.put(zip::kZip64Field);
     out.put(static_cast<std::uint16_t>(numbers.size() * sizeof(std::uint64_t)));
     for (const std::uint64_t number : numbers) out.put(number);
   }
 
-  static std::string header_of(const ZipMember& member, bool is_large, std::uint64_t packed,
+  static std::string header_of(const ZipMember& member, bool is_large, std::uint64_t compressed,
                                std::uint32_t checksum) {
     ByteString header;
     header.write(zip::kMember);
-    put_facts(header, member, is_large, packed, checksum);
+    put_shared_fields(header, member, is_large, compressed, checksum);
     header.put<std::uint16_t>(is_large ? 20 : 0);
     header.write(member.name);
-    if (is_large) put_extra(header, {member.bytes.size(), packed});
+    if (is_large) put_extra(header, {member.bytes.size(), compressed});
     return std::move(header).bytes();
   }
 
-  void add_entry(const ZipMember& member, bool is_large, std::uint64_t packed, std::uint32_t checksum,
+  void add_entry(const ZipMember& member, bool is_large, std::uint64_t compressed, std::uint32_t checksum,
                  std::uint64_t begin) {
     directory_.write(zip::kEntry);
     directory_.put(is_large ? kVersion64 : kVersion);  // version made by
-    put_facts(directory_, member, is_large, packed, checksum);
+    put_shared_fields(directory_, member, is_large, compressed, checksum);
     directory_.put<std::uint16_t>(is_large ? 28 : 0);
     for (int i = 0; i < 3; ++i) directory_.put<std::uint16_t>(0);  // comment, disk, attributes
     directory_.put<std::uint32_t>(0);
     directory_.put(is_large ? zip::kSeeZip64 : static_cast<std::uint32_t>(begin));
     directory_.write(member.name);
-    if (is_large) put_extra(directory_, {member.bytes.size(), packed, begin});
+    if (is_large) put_extra(directory_, {member.bytes.size(), compressed, begin});
   }
 
+  // The zip64 end of central directory record (4.3.14) and its locator (4.3.15). `directory`: offset of the
+  // central directory, of `bytes` bytes, which ends here.
   void append_end64(std::uint64_t directory, std::uint64_t bytes) {
+    constexpr std::uint64_t kBytesThatFollow = 44;  // in the record
     ByteString end;
     end.write(zip::kEnd64);
-    end.put<std::uint64_t>(44);  // bytes that follow
-    for (int i = 0; i < 2; ++i) end.put(kVersion64);
-    for (int i = 0; i < 2; ++i) end.put<std::uint32_t>(0);  // disks
+    end.put(kBytesThatFollow);
+    for (int i = 0; i < 2; ++i) end.put(kVersion64);        // made by, needed
+    for (int i = 0; i < 2; ++i) end.put<std::uint32_t>(0);  // this disk, that of the directory
+    // entries on this disk, in total; size of the directory, its offset
     for (const std::uint64_t value : {count_, count_, bytes, directory}) end.put(value);
     end.write(zip::kEnd64Locator);
-    end.put<std::uint32_t>(0);  // disk
-    end.put(at_);
-    end.put<std::uint32_t>(1);  // disks
+    end.put<std::uint32_t>(0);  // disk of the record
+    end.put(at_);               // its offset
+    end.put<std::uint32_t>(1);  // number of disks
     append(end.bytes());
   }
 
   AtomicFile& file_;
   std::uint64_t zip64_from_;
-  std::uint64_t at_ = 0, count_ = 0;
+  std::uint64_t at_ = 0, count_ = 0;  // bytes and members written
   ByteString directory_;
 };
 

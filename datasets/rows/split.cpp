@@ -95,7 +95,7 @@ std::uint64_t distance(std::uint64_t a, std::uint64_t b) {
   return a > b ? a - b : b - a;
 }
 
-// The latest units, in a number that comes nearest to `wanted` samples.
+// The latest units: as many as bring their samples nearest to `wanted`.
 std::vector<std::uint32_t> latest_units(const std::vector<Unit>& units, std::uint64_t wanted) {
   std::vector<std::uint32_t> order;
   for (std::uint32_t u = 0; u < units.size(); ++u) {
@@ -134,9 +134,9 @@ std::vector<std::uint32_t> take_units(const std::vector<Unit>& units, std::uint6
   return taken;
 }
 
-// Groups in random order by the seed; those of earlier folds are removed first.
-std::vector<std::uint32_t> drawn_units(const std::vector<Unit>& units, std::uint64_t wanted,
-                                       std::uint64_t seed, std::size_t fold) {
+// Random units with about `wanted` samples, other than those of the earlier folds of this seed.
+std::vector<std::uint32_t> random_units(const std::vector<Unit>& units, std::uint64_t wanted,
+                                        std::uint64_t seed, std::size_t fold) {
   std::vector<std::uint32_t> order(units.size());
   shuffle_order(order, seed, 0);
   std::erase_if(order, [&](std::uint32_t u) { return units[u].samples == 0; });
@@ -144,8 +144,8 @@ std::vector<std::uint32_t> drawn_units(const std::vector<Unit>& units, std::uint
   return take_units(units, wanted, order);
 }
 
-// Throws InputError where indivisible units leave one side empty. `held`: held-out samples among `all`;
-// `wanted`: the intended number.
+// Throws InputError where whole units leave one side empty. `held`: held-out samples among `all` labelled
+// ones; `wanted`: how many should be.
 void check_sides(const std::vector<Unit>& units, const SampleKeys& keys, std::uint64_t held,
                  std::uint64_t wanted, std::uint64_t all) {
   if (held > 0 && held < all) return;
@@ -171,42 +171,44 @@ void check_sides(const std::vector<Unit>& units, const SampleKeys& keys, std::ui
       wanted, all, keys.times.empty() ? "smallest" : "latest", groups, first.samples);
 }
 
-// Chooses labelled samples for validation by keys.
-std::vector<bool> held_out_by_keys(const Dataset& data, std::uint64_t wanted, std::uint64_t all,
+// By sample: whether it is held out for validation. Holds out whole units with about `wanted` of the
+// `labelled` samples: with times the latest, of which there is one fold, else random ones. Throws InputError
+// where the first fold would leave one side empty.
+std::vector<bool> held_out_by_keys(const Dataset& data, std::uint64_t wanted, std::uint64_t labelled,
                                    std::uint64_t seed, std::size_t fold) {
   const SampleKeys& keys = *data.keys();
   const std::vector<Unit> units = units_of(data);
   std::vector<std::uint32_t> chosen;
   if (keys.times.empty()) {
-    chosen = drawn_units(units, wanted, seed, fold);
+    chosen = random_units(units, wanted, seed, fold);
   } else if (fold == 0) {
     chosen = latest_units(units, wanted);
   }
   std::vector<bool> is_chosen(units.size());
-  std::uint64_t held = 0;
+  std::uint64_t held_out = 0;
   for (const std::uint32_t u : chosen) {
     is_chosen[u] = true;
-    held += units[u].samples;
+    held_out += units[u].samples;
   }
-  if (fold == 0) check_sides(units, keys, held, wanted, all);
+  if (fold == 0) check_sides(units, keys, held_out, wanted, labelled);
   std::vector<bool> validates(data.samples());
   for (std::size_t i = 0; i < data.samples(); ++i)
     validates[i] = !data.labels(i).empty() && is_chosen[unit_of(keys, i)];
   return validates;
 }
 
-// Chooses samples individually at random.
-std::vector<bool> drawn_one_by_one(const Dataset& data, std::size_t wanted, std::size_t all,
-                                   std::uint64_t seed, std::size_t fold) {
+// The same for samples without keys: fold number `fold` of a random order, `wanted` samples.
+std::vector<bool> held_out_at_random(const Dataset& data, std::size_t wanted, std::size_t labelled,
+                                     std::uint64_t seed, std::size_t fold) {
   std::vector<std::uint32_t> order(data.samples());
   shuffle_order(order, seed, 0);  // training epochs start at 1
-  const std::size_t first = std::min(fold * wanted, all - wanted);
+  const std::size_t first = std::min(fold * wanted, labelled - wanted);
   std::vector<bool> validates(data.samples());
-  std::size_t met = 0;  // labelled samples so far
+  std::size_t seen = 0;  // labelled samples so far
   for (const std::uint32_t i : order) {
     if (data.labels(i).empty()) continue;
-    validates[i] = met >= first && met < first + wanted;
-    ++met;
+    validates[i] = seen >= first && seen < first + wanted;
+    ++seen;
   }
   return validates;
 }
@@ -236,7 +238,7 @@ Split split_dataset(const Dataset& data, double share, std::size_t most, std::ui
   const std::size_t wanted = std::clamp<std::size_t>(std::min(target, most), 1, labelled - 1);
   const bool by_keys = std::string_view(split_rule(data)) != "random";
   const std::vector<bool> validates = by_keys ? held_out_by_keys(data, wanted, labelled, seed, fold)
-                                              : drawn_one_by_one(data, wanted, labelled, seed, fold);
+                                              : held_out_at_random(data, wanted, labelled, seed, fold);
   std::vector<std::uint32_t> train, validation;
   for (std::uint32_t i = 0; i < data.size(); ++i)
     (i < data.samples() && validates[i] ? validation : train).push_back(i);
