@@ -203,7 +203,7 @@ Model train_rows(const Config& config, const Data& train, const Beside& beside, 
   RunData data;
   record_reading(rows, used);
   if (rows.reading) data.text = rows.reading->text;
-  data.train = in_wanted_order(rows_to_train(rows, scaled_rows(rows, used.data)), used.data);
+  data.train = with_configured_order(rows_to_train(rows, scaled_rows(rows, used.data)), used.data);
   if (beside.test != nullptr) data.test = rows_beside(*beside.test, "test", train, used.data);
   if (beside.validation != nullptr) take_validation_rows(*beside.validation, train, used, data);
   guarded([&] {
@@ -264,7 +264,7 @@ HeldOut hold_out(const Config& config, const Data& data) {
     record_reading(all, used);
     if (used.data.validation.share <= 0) fail_input("data.validation is no share of the samples; give one");
     RunData parts;
-    parts.train = in_wanted_order(rows_to_train(all, all.rows), used.data);
+    parts.train = with_configured_order(rows_to_train(all, all.rows), used.data);
     Dataset validation = *take_validation(used, parts);
     return HeldOut{part_of(all, std::move(parts.train)), part_of(all, std::move(validation))};
   });

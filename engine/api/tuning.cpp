@@ -71,7 +71,7 @@ TuneResult tune(const Config& start, const Data& data, const TuneOptions& option
     const Data::Impl& impl = Internals::of(data);
     record_reading(impl, config);
     RunData read;
-    read.train = in_wanted_order(scaled_rows(impl, config.data), config.data);
+    read.train = with_configured_order(scaled_rows(impl, config.data), config.data);
     if (impl.reading) read.text = impl.reading->text;
     const auto texts = read.text != nullptr ? named_label_texts(config.data) : nullptr;
     add_label_texts(config.data, texts.get(), static_cast<int>(config.train.threads), read);

@@ -1,4 +1,4 @@
-// SharedFile over MPI-IO. Part of the plug-in. One thread at a time.
+// A SharedFile by MPI-IO, in the MPI plug-in. One thread at a time.
 #pragma once
 
 #include <mpi.h>
@@ -11,17 +11,17 @@ namespace slide {
 
 class MpiFile final : public SharedFile {
  public:
-  // Collective. `link` must outlive this object. Rank 0 creates the file, the others wait up to 5 s until
-  // they can open it (NFS clients cache attributes), and only then MPI opens it: where one rank has no such
-  // file, MPI would wait for it forever.
+  // Collective. `link` must outlive this object. Rank 0 creates the file. The other ranks then try for up to
+  // 5 s to open it: NFS clients cache attributes. MPI opens it last, since MPI waits forever where a rank has
+  // no such file. Throws Error on all ranks where one of them fails.
   MpiFile(MpiLink& link, const std::string& path);
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) override;
   void close() override;
 
  private:
-  void create_and_agree();
+  void create_on_all_ranks();
   void write_piece(std::uint64_t offset, const std::byte* bytes, int count);
-  void note(const char* what, int code);
+  void keep_failure(const char* what, int code);
 
   MpiLink& link_;
   std::string path_;

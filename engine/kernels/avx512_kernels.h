@@ -1,5 +1,6 @@
-// AVX-512 specialisations of kernels in simd_*.h: sums over sixteen registers, int8 conversion, gathers, and
-// the kernels of the linear term with masks, compression and expansion. Included only by kernels_avx512.cpp.
+// AVX-512 specialisations of templates in simd_*.h, which specify them: sums over sixteen registers, int8
+// conversion, gathers; and for the linear term masks, compression and expansion. 16 floats a register; tails
+// are masked. Included only by kernels_avx512.cpp.
 #pragma once
 
 #include <immintrin.h>
@@ -47,12 +48,12 @@ inline __mmask16 lanes_below(size_t count) {
 template <>
 void round_to_bytes<Avx512>(const float* x, size_t n, float factor, std::int8_t* q) {
   const __m512 by = _mm512_set1_ps(factor);
-  const __m512i least = _mm512_set1_epi32(-127);
+  const __m512i min = _mm512_set1_epi32(-127);
   for (size_t k = 0; k < n; k += 16) {
     const __mmask16 valid = lanes_below(n - k);
     // Rounds to nearest even; values above 127 saturate.
     const __m512i rounded = _mm512_cvtps_epi32(_mm512_mul_ps(by, _mm512_maskz_loadu_ps(valid, x + k)));
-    _mm512_mask_cvtsepi32_storeu_epi8(q + k, valid, _mm512_max_epi32(rounded, least));
+    _mm512_mask_cvtsepi32_storeu_epi8(q + k, valid, _mm512_max_epi32(rounded, min));
   }
 }
 

@@ -1,5 +1,5 @@
-// Operations on rows selected by ids: weighted sum (gather_rows), weighted scatter (scatter_rows); and on
-// elements (gather_dot).
+// Weighted sums over rows selected by ids (gather_rows, scatter_rows) and over elements (gather_dot), as
+// kernels.h specifies. Tiles of V vectors of columns are held in registers.
 #pragma once
 
 #include "engine/kernels/simd.h"
@@ -7,6 +7,7 @@
 namespace slide::kernels {
 namespace {
 
+// h[k] += sum_i values[i] * w[ids[i]*ldw + k], k < V * N for vectors of N lanes.
 template <class Arch, size_t V>
 void gather_tile(const float* w, size_t ldw, const uint32_t* ids, const float* values, size_t count,
                  float* h) {
@@ -64,20 +65,22 @@ void gather_rows(const float* w, size_t ldw, const uint32_t* ids, const float* v
   }
 }
 
+// h[ids[i]*ldh + k] += values[i] * x[k], k < V * N, up to the first ids[i] >= bound; returns the number of
+// ids.
 template <class Arch, size_t V>
 size_t scatter_tile(const uint32_t* ids, const float* values, size_t count, uint32_t bound, const float* x,
                     float* h, size_t ldh) {
   constexpr size_t N = kWidth<Arch>;
-  Vec<Arch> part[V];
+  Vec<Arch> xs[V];
   SLIDE_UNROLL
-  for (size_t v = 0; v < V; ++v) part[v] = Vec<Arch>::load_unaligned(x + v * N);
+  for (size_t v = 0; v < V; ++v) xs[v] = Vec<Arch>::load_unaligned(x + v * N);
   size_t i = 0;
   for (; i < count && ids[i] < bound; ++i) {
     float* row = h + ids[i] * ldh;
     const Vec<Arch> value(values[i]);
     SLIDE_UNROLL
     for (size_t v = 0; v < V; ++v) {
-      xsimd::fma(value, part[v], Vec<Arch>::load_unaligned(row + v * N)).store_unaligned(row + v * N);
+      xsimd::fma(value, xs[v], Vec<Arch>::load_unaligned(row + v * N)).store_unaligned(row + v * N);
     }
   }
   return i;

@@ -20,10 +20,10 @@ void add(std::uint32_t id, float more, HardNegativeFeatures::Scratch& to, std::s
   similarity += more;
 }
 
-// Finds the `most` largest of the `count` listed features, unordered.
-void find_largest(std::size_t most, std::size_t count, HardNegativeFeatures::Scratch& in) {
+// Sets in.found to the `limit` most similar of the `count` listed features, unordered.
+void find_largest(std::size_t limit, std::size_t count, HardNegativeFeatures::Scratch& in) {
   in.found.assign(in.ids.begin(), in.ids.begin() + static_cast<std::ptrdiff_t>(count));
-  keep_strongest(in.found, most, in.similarity);
+  keep_strongest(in.found, limit, in.similarity);
 }
 
 // Ensures room for `count` + `more` + 1 ids.
@@ -65,17 +65,19 @@ HardNegativeFeatures::Scratch HardNegativeFeatures::make_scratch() const {
   return scratch;
 }
 
-// Skips features of a single sample: all its features occur with its labels already.
+// Sets scratch.list as cooccurring() returns it. A feature of a single sample gets an empty list: the labels
+// of this sample have all its features.
 void HardNegativeFeatures::make_list(std::uint32_t feature, Scratch& scratch) const {
+  const std::size_t samples = counts_[feature] > 1 ? counts_[feature] : 0;
   std::size_t count = 0;
-  for (std::size_t s = 0; s < counts_[feature] && counts_[feature] > 1; ++s) {
+  for (std::size_t s = 0; s < samples; ++s) {
     scratch.scaled.clear();
     const SparseRow row = scale_.scaled(train_.features(samples_[feature * kSamples + s]), scratch.scaled);
     const auto at = std::lower_bound(row.ids.begin(), row.ids.end(), feature) - row.ids.begin();
-    const float shared = std::fabs(row.values[static_cast<std::size_t>(at)]);
+    const float own = std::fabs(row.values[static_cast<std::size_t>(at)]);
     make_room(count, row.ids.size(), scratch);
     for (std::size_t i = 0; i < row.ids.size(); ++i)
-      add(row.ids[i], shared * std::fabs(row.values[i]), scratch, count);
+      add(row.ids[i], own * std::fabs(row.values[i]), scratch, count);
   }
   find_largest(kListed * wanted_, count, scratch);
   scratch.list.assign(1, {static_cast<std::uint32_t>(scratch.found.size()), 0.0f});
@@ -117,7 +119,7 @@ const HardNegativeFeatures::Cooccurring* HardNegativeFeatures::cooccurring(std::
   make_list(feature, scratch);
   const std::lock_guard lock(mutex_);
   if (const Cooccurring* list = known.load(std::memory_order_relaxed))
-    return list;  // another thread was faster
+    return list;  // another thread has stored it meanwhile
   const Cooccurring* list = keep(scratch.list);
   known.store(list, std::memory_order_release);
   return list;

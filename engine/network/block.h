@@ -25,7 +25,8 @@
 
 namespace slide {
 
-// Input of a layer for one block: the active units of the layer below, or features, and their values. A view.
+// Input of a layer for one block, a view: values of the units below, which are neurons or features, in both
+// layouts.
 struct BlockInput {
   bool partial = false;                    // only the units in `columns` are active; else units 0..width-1
   std::span<const std::uint32_t> columns;  // if partial: ids of the units; features ascend

@@ -1,5 +1,5 @@
-// The dense features of a block's samples, as a first layer multiplies them. One a block; not thread-safe but
-// for transpose() of different slices.
+// The dense features of a block's samples, in the layouts that a first layer multiplies. One object for each
+// block. Not thread-safe, except transpose() of different slices.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace slide {
 
 class DenseInput {
  public:
-  // Whose rows a first layer reads: that of features takes the samples slice by slice (kSliceSamples), one by
-  // neuron all at once.
+  // Layout of xt(): kSlices: [columns x samples of a slice] for each slice of kSliceSamples, for a first
+  // layer that is stored by feature; kWhole: [columns x lanes], for one that is stored by neuron.
   enum class Order { kSlices, kWhole };
 
   // For up to `lanes` samples.
@@ -35,8 +35,8 @@ class DenseInput {
   float* row(std::size_t sample) { return x_.data() + sample * ldx_; }
   const float* x() const { return x_.data(); }
 
-  // Turns the samples of one slice of `lanes` round, the first `used` of which are filled; the others become
-  // zeros. transpose_all(): those of all slices.
+  // Transposes the samples of one slice, of `lanes` samples in all, into xt(). The first `used` samples are
+  // filled; the others become zeros. transpose_all(): all slices.
   void transpose(std::size_t slice, std::size_t used, std::size_t lanes);
   void transpose_all(std::size_t used, std::size_t lanes) {
     for (std::size_t slice = 0; slice < slices_of(lanes, kSliceSamples); ++slice)

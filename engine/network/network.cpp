@@ -37,6 +37,32 @@ double frequent_share_of(std::vector<std::uint32_t> frequencies) {
   return all > 0 ? some / all : 1;
 }
 
+// The three inputs of a layer: activations of the layer below, dense features, sparse features as columns.
+void view_activations(const LayerBlock& below, BlockInput& in) {
+  in.partial = !below.all;
+  if (in.partial) in.columns = below.set.ids;
+  in.width = below.count;
+  in.xt = below.out_t.data();
+  in.x = below.out.data();
+  in.ldx = below.ldo;
+}
+
+void view_dense(const DenseInput& dense, BlockInput& in) {
+  in.width = dense.columns();
+  in.xt = dense.xt();
+  in.x = dense.x();
+  in.ldx = dense.ldx();
+}
+
+void view_columns(const FeatureColumns& columns, BlockInput& in) {
+  in.partial = true;
+  in.columns = columns.ids;
+  in.width = columns.ids.size();
+  in.xt = columns.xt.data();
+  in.x = columns.x.data();
+  in.ldx = columns.ldx;
+}
+
 }  // namespace
 
 Network::Network(const Config& config, const DataShape& shape)
@@ -184,29 +210,15 @@ BlockInput Network::input_of(std::size_t l, const Block& block) const {
   in.lanes = block.lanes;
   in.samples = block.samples();
   in.features = &block.features;
-  if (l == 0 && !input_ && dense_ > 0) {
-    in.width = dense_;
-    in.xt = block.dense.xt();
-    in.x = block.dense.x();
-    in.ldx = block.dense.ldx();
-    return in;
+  if (l > 0) {
+    view_activations(block.layers[l - 1], in);
+  } else if (input_) {
+    view_activations(block.input, in);
+  } else if (dense_ > 0) {
+    view_dense(block.dense, in);
+  } else {
+    view_columns(block.columns, in);
   }
-  if (l == 0 && !input_) {
-    in.partial = true;
-    in.columns = block.columns.ids;
-    in.width = block.columns.ids.size();
-    in.xt = block.columns.xt.data();
-    in.x = block.columns.x.data();
-    in.ldx = block.columns.ldx;
-    return in;
-  }
-  const LayerBlock& below = l == 0 ? block.input : block.layers[l - 1];
-  in.partial = !below.all;
-  if (in.partial) in.columns = below.set.ids;
-  in.width = below.count;
-  in.xt = below.out_t.data();
-  in.x = below.out.data();
-  in.ldx = below.ldo;
   return in;
 }
 

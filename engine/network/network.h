@@ -128,7 +128,8 @@ class Network {
   void enter_rows(Block& block) const;
   // Inference: prepares the block's features for the first layer; computes the activations of an input layer.
   void forward_input(Block& block) const;
-  // Input of layer l in this block: activations of the layer below, or the features.
+  // Input of layer l in this block, a view: activations of the layer below or of the input layer; without
+  // these, the features.
   BlockInput input_of(std::size_t l, const Block& block) const;
 
   // Inference: computes all hidden layers with all neurons; returns the input of the output layer.

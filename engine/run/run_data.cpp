@@ -250,7 +250,7 @@ RunData read_training_data(const Config& config, int threads, bool skip_bad,
     train = with_weights(train, read_weights(data.sample_weights, train.size(), shown_path(data.train)));
   options.columns = columns;
   run.train = with_sample_keys(first_of(train, data), train.size(), data, options);
-  if (!data.test_after.empty()) hold_later_out(data, options, run);
+  if (!data.test_after.empty()) split_test_by_time(data, options, run);
   if (!run.train.weights().empty()) run.train = weighted_rows(run.train, run.train.weights());
   return run;
 }

@@ -50,7 +50,7 @@ std::uint32_t label_of(std::string_view text, const ScoreLine& line, LabelIndex&
   return static_cast<std::uint32_t>(label);
 }
 
-// Sorts the scores of a sample by label.
+// Sorts the scores of a sample by label. Throws InputError where a label occurs twice.
 void finish_row(const ScoreLine& line, const LabelIndex& index, std::vector<ScoreEntry>& row) {
   std::ranges::sort(row, {}, &ScoreEntry::label);
   const auto twice = std::ranges::adjacent_find(row, {}, &ScoreEntry::label);
@@ -60,36 +60,44 @@ void finish_row(const ScoreLine& line, const LabelIndex& index, std::vector<Scor
   fail_input("{}:{}:1: the label '{}' is there twice", line.origin, line.number, name);
 }
 
-// What `slide predict --json` prints for a sample, and for that of a user.
+// How a line of `slide predict --json` begins, of a sample and of a user.
 constexpr std::string_view kJsonLine = "{\"predictions\":", kJsonOfUser = "{\"user\":";
 
+[[noreturn]] void fail_json(const ScoreLine& line, const char* what) {
+  fail_input("{}:{}:1: {}; want {}[{{\"id\":..,\"score\":..}},..]}}", line.origin, line.number, what,
+             kJsonLine);
+}
+
+// An element of "predictions": {"label": name, "score": number}, or "id" where labels have no names.
+ScoreEntry parse_json_prediction(const nlohmann::json& one, const ScoreLine& line, LabelIndex& index,
+                                 std::size_t place) {
+  const char* const key = index.named() ? "label" : "id";
+  const bool complete = one.is_object() && one.contains(key) && one.contains("score") &&
+                        one["score"].is_number() &&
+                        (index.named() ? one[key].is_string() : one[key].is_number_unsigned());
+  if (!complete)
+    fail_json(line, index.named() ? "a prediction without the name of a label, or without a score"
+                                  : "a prediction without a label's id, or without a score");
+  const std::string label = index.named() ? one[key].get<std::string>() : one[key].dump();
+  return {label_of(label, line, index), score_of(one["score"].dump(), line),
+          static_cast<std::uint32_t>(place)};
+}
+
+// {"user": name, "predictions": [...]}; `user`: receives the name, nullptr where lines have none.
 void parse_json_line(const ScoreLine& line, LabelIndex& index, std::vector<ScoreEntry>& row,
                      std::string* user) {
-  const auto fail = [&](const char* what) {
-    fail_input("{}:{}:1: {}; want {}[{{\"id\":..,\"score\":..}},..]}}", line.origin, line.number, what,
-               kJsonLine);
-  };
-  if (nests_too_deep(line.text)) fail("nested too deep");
+  if (nests_too_deep(line.text)) fail_json(line, "nested too deep");
   const nlohmann::json object = nlohmann::json::parse(line.text, nullptr, false);
   const auto predictions = object.is_object() ? object.find("predictions") : object.end();
-  if (predictions == object.end() || !predictions->is_array()) fail("this is no whole object");
+  if (predictions == object.end() || !predictions->is_array()) fail_json(line, "this is no whole object");
   if (user != nullptr) {
     const auto named = object.find("user");
-    if (named == object.end() || !named->is_string()) fail("there is no name of a user (\"user\")");
+    if (named == object.end() || !named->is_string())
+      fail_json(line, "there is no name of a user (\"user\")");
     *user = named->get<std::string>();
   }
-  for (const nlohmann::json& one : *predictions) {
-    const char* const key = index.named() ? "label" : "id";
-    const bool known = one.is_object() && one.contains(key) && one.contains("score") &&
-                       one["score"].is_number() &&
-                       (index.named() ? one[key].is_string() : one[key].is_number_unsigned());
-    if (!known)
-      fail(index.named() ? "a prediction without the name of a label, or without a score"
-                         : "a prediction without a label's id, or without a score");
-    const std::string label = index.named() ? one[key].get<std::string>() : one[key].dump();
-    row.push_back({label_of(label, line, index), score_of(one["score"].dump(), line),
-                   static_cast<std::uint32_t>(row.size())});
-  }
+  for (const nlohmann::json& one : *predictions)
+    row.push_back(parse_json_prediction(one, line, index, row.size()));
   finish_row(line, index, row);
 }
 
@@ -109,8 +117,8 @@ void parse_plain_line(const ScoreLine& line, LabelIndex& index, std::vector<Scor
   finish_row(line, index, row);
 }
 
-// Refuses what `slide recommend` prints for people: item and score without a colon. The user is not in
-// `line`.
+// Throws InputError for a line of the table that `slide recommend` prints: item TAB score, without a colon.
+// `line` has lost its user.
 void refuse_table(const ScoreLine& line) {
   const std::size_t item = line.text.find('\t');
   if (item == std::string_view::npos) return;

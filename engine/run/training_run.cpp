@@ -149,7 +149,7 @@ RunResult TrainingRun::train(const RunObserver& observer) {
     start.from_vectors = start_from_vectors(config_->train.vectors, data.text.get(), trainer.network());
   tell(observer.start, start);
   begin(trainer, data, needed, observer);
-  const bool done = follow(trainer, data, observer);
+  const bool done = run_trainer(trainer, data, observer);
   if (done) {
     tell(observer.trained);
     finish(trainer, data);
@@ -298,31 +298,32 @@ RunStart TrainingRun::log_start(const Trainer& trainer, const RunData& data, con
           threads_};
 }
 
-// Trains; returns false where the observer stopped it, after saving a checkpoint.
-bool TrainingRun::follow(Trainer& trainer, const RunData& data, const RunObserver& observer) {
-  TrainObserver followed;
-  followed.step = [&](const StepReport& report) {
-    const bool wanted = observer.step && !observer.step(report);
-    const bool stop = cluster_ == nullptr ? wanted : report.stop_agreed;
+// Trains, saves checkpoints and the best model, writes the log, and passes reports on to `observer`. Returns
+// false where an observer stopped the run, whose checkpoint is then saved.
+bool TrainingRun::run_trainer(Trainer& trainer, const RunData& data, const RunObserver& observer) {
+  TrainObserver train_observer;
+  train_observer.step = [&](const StepReport& report) {
+    const bool stops = observer.step && !observer.step(report);
+    const bool ends = cluster_ == nullptr ? stops : report.stop_agreed;
     const std::uint32_t every = config_->train.checkpoint_every;
-    if (stop || (every > 0 && report.step % every == 0)) save_checkpoint(trainer, data);
-    return !wanted;
+    if (ends || (every > 0 && report.step % every == 0)) save_checkpoint(trainer, data);
+    return !stops;
   };
-  followed.epoch = [&](const EpochReport& report) {
+  train_observer.epoch = [&](const EpochReport& report) {
     if (log_) log_->write(report);
     tell(observer.epoch, report);
   };
-  followed.tables = [&](const TablesReport& report) {
+  train_observer.tables = [&](const TablesReport& report) {
     if (log_) log_->write(report);
     tell(observer.tables, report);
   };
-  followed.eval = [&](const EvalReport& report) {
+  train_observer.eval = [&](const EvalReport& report) {
     if (log_) log_->write(report);
     tell(observer.eval, report);
     if (report.best) save_network(folder_.best_model(), trainer, data);
   };
-  followed.evaluating = observer.evaluating;
-  return trainer.run(followed);
+  train_observer.evaluating = observer.evaluating;
+  return trainer.run(train_observer);
 }
 
 void TrainingRun::save_checkpoint(const Trainer& trainer, const RunData& data) {

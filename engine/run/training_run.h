@@ -105,7 +105,7 @@ class TrainingRun {
   void begin(Trainer& trainer, const RunData& data, const MemoryPlan& plan, const RunObserver& observer);
   void open_log(std::optional<std::uint64_t> kept = std::nullopt);
   RunStart log_start(const Trainer& trainer, const RunData& data, const MemoryPlan& plan) const;
-  bool follow(Trainer& trainer, const RunData& data, const RunObserver& observer);
+  bool run_trainer(Trainer& trainer, const RunData& data, const RunObserver& observer);
   void save_checkpoint(const Trainer& trainer, const RunData& data);
   void save_network(const std::string& path, const Trainer& trainer, const RunData& data) const;
   void finish(const Trainer& trainer, const RunData& data) const;

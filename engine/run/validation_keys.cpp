@@ -42,7 +42,7 @@ KeyColumns read_keys(const DataConfig& config, std::size_t samples, const ReadOp
 
 std::vector<std::string*> key_files(DataConfig& config) {
   std::vector<std::string*> files;
-  if (reads_columns(config) || config.kind == DataKind::kInteractions) return files;  // they name columns
+  if (reads_columns(config) || config.kind == DataKind::kInteractions) return files;  // the keys name columns
   if (!config.group.empty()) files.push_back(&config.group);
   if (has_times(config)) files.push_back(&config.time);
   return files;
@@ -66,7 +66,7 @@ void refuse_key_files(const DataConfig& config) {
 
 Dataset with_sample_keys(const Dataset& first, std::size_t all, const DataConfig& config,
                          const ReadOptions& options) {
-  if (config.group.empty() && !has_times(config)) return in_wanted_order(first, config);
+  if (config.group.empty() && !has_times(config)) return with_configured_order(first, config);
   KeyColumns read = read_keys(config, all, options);
   SampleKeys keys;
   if (has_times(config)) keys.times = ranks_of_times(read.time, shown_path(config.train));
@@ -74,30 +74,30 @@ Dataset with_sample_keys(const Dataset& first, std::size_t all, const DataConfig
   for (std::vector<std::uint32_t>* of_samples : {&keys.groups, &keys.times}) {
     if (!of_samples->empty()) of_samples->resize(first.samples());
   }
-  return in_wanted_order(first.with_keys(std::make_shared<const SampleKeys>(std::move(keys))), config);
+  return with_configured_order(first.with_keys(std::make_shared<const SampleKeys>(std::move(keys))), config);
 }
 
-void hold_later_out(const DataConfig& config, const ReadOptions& options, RunData& run) {
+void split_test_by_time(const DataConfig& config, const ReadOptions& options, RunData& run) {
   const std::string data = shown_path(config.train);
   if (config.time.empty())
     fail_input("data.test_after = {} needs the times of samples; name their column, or a file, by data.time",
                config.test_after);
   const std::vector<bool> later =
       times_from(read_keys(config, run.train.samples(), options).time, config.test_after, data);
-  std::vector<std::uint32_t> before, from;
+  std::vector<std::uint32_t> train, test;
   for (std::uint32_t sample = 0; sample < later.size(); ++sample)
-    (later[sample] ? from : before).push_back(sample);
-  if (from.empty())
+    (later[sample] ? test : train).push_back(sample);
+  if (test.empty())
     fail_input("data.test_after = {}: {} has no sample from that time on; give an earlier one",
                config.test_after, data);
-  if (before.empty())
+  if (train.empty())
     fail_input("data.test_after = {}: {} has no sample before that time; give a later one", config.test_after,
                data);
-  run.test = copy_rows(run.train, from);
-  run.train = copy_rows(run.train, before);
+  run.test = copy_rows(run.train, test);
+  run.train = copy_rows(run.train, train);
 }
 
-Dataset in_wanted_order(const Dataset& data, const DataConfig& config) {
+Dataset with_configured_order(const Dataset& data, const DataConfig& config) {
   return config.time == kFileOrder ? with_file_order(data) : data;
 }
 

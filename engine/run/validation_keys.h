@@ -1,5 +1,5 @@
-// Groups and times of samples for the choice of validation samples (data.group, data.time). Safe from any
-// thread.
+// Groups and times of samples (data.group, data.time), by which validation and test samples are chosen. Safe
+// from any thread.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace slide {
 
-// The two keys where they name files: neither columns of tables nor the order of the samples.
+// Pointers to data.group and data.time, where they name files, not columns or the order of the samples.
 std::vector<std::string*> key_files(DataConfig& config);
 
-// Names the columns, where the data are tables.
+// Sets the group and time columns of `columns`, where the data are tables.
 void name_key_columns(const DataConfig& config, TableColumns& columns);
 
-// Throws InputError where a key names a file, whose lines would not match after skipped rows.
+// For --skip-bad. Throws InputError where a key names a file: its lines would not match after a skipped row.
 void refuse_key_files(const DataConfig& config);
 
 // Adds the groups and times that `config` names to `first`, the first training samples among `all` in
@@ -27,11 +27,11 @@ void refuse_key_files(const DataConfig& config);
 Dataset with_sample_keys(const Dataset& first, std::size_t all, const DataConfig& config,
                          const ReadOptions& options);
 
-// Moves the samples from data.test_after on into the test. `options`: of reading data.train. Throws
-// InputError where none or all are.
-void hold_later_out(const DataConfig& config, const ReadOptions& options, RunData& run);
+// Moves the samples of run.train whose time is data.test_after or later into run.test. `options`: of reading
+// data.train. Throws InputError where samples have no times, or one of the two sets would be empty.
+void split_test_by_time(const DataConfig& config, const ReadOptions& options, RunData& run);
 
-// The same samples, with their order as times where `config` says so.
-Dataset in_wanted_order(const Dataset& data, const DataConfig& config);
+// `data`, with the order of the samples as their times where data.time says so.
+Dataset with_configured_order(const Dataset& data, const DataConfig& config);
 
 }  // namespace slide

@@ -15,11 +15,12 @@ namespace slide {
 
 namespace {
 
-// Random splits of each user's items into input and target items, for the initial weights and biases. With
-// few of them, many pairs of items are never on different sides.
-constexpr std::size_t kStartDraws = 2;
+// Splits of each user's items into input and target items, for the initial weights and biases. More splits
+// put more pairs of items on different sides, at a cost in time and memory.
+constexpr std::size_t kStartSplits = 2;
 
-// The penalty decreases where users have few items: two items then have few users in common.
+// The ridge penalty to try first. It is smaller where users have few items: two items then have few users in
+// common.
 double first_penalty(double penalty, const Dataset& train) {
   return penalty * std::sqrt(std::clamp(items_of_user(train) / kItemsOfUser, 0.01, 1.0));
 }
@@ -51,29 +52,40 @@ std::vector<std::size_t> feature_ends(const Dataset& train, const Network& netwo
   return ends;
 }
 
-// Sets the initial biases, and patterns and initial weights of the linear term.
-void start_output(const Dataset& train, const DataShape& shape, int threads, Cluster* cluster,
-                  const ItemWeights* items, Network& network) {
-  const Config& config = network.config();
-  Layer& output = network.output();
-  OutputStart start;  // three numbers for all labels: rank 0 fits them
-  if (cluster == nullptr || cluster->rank() == 0)
-    start = output_start(config, scale_of(network), train, shape, threads, items);
+// output_start() on rank 0, which all ranks then have.
+OutputStart shared_output_start(const OutputSamples& from, const DataShape& shape, int threads,
+                                Cluster* cluster, const Network& network) {
+  OutputStart start;
+  if (cluster == nullptr || cluster->rank() == 0) {
+    start = output_start(network.config(), scale_of(network), from.samples, shape, threads,
+                         from.items ? &*from.items : nullptr);
+  }
   if (cluster != nullptr) cluster->broadcast(std::as_writable_bytes(std::span(&start, 1)), 0);
+  return start;
+}
+
+// Sets the biases of the own output neurons: offset + prior * log odds of the label.
+void set_biases(const OutputStart& start, const DataShape& shape, Network& network) {
+  if (!starts_at_frequencies(network.config().loss.kind)) return;
   const Slice own = network.parts().own_neurons();
-  if (starts_at_frequencies(config.loss.kind)) {
-    for (std::size_t i = own.first; i < std::min(own.end(), shape.label_frequencies.size()); ++i) {
-      const double bias = start.offset + start.prior * log_odds(shape.label_frequencies[i], shape.samples);
-      *output.bias().row(i - own.first) = static_cast<float>(bias);
-    }
+  for (std::size_t i = own.first; i < std::min(own.end(), shape.label_frequencies.size()); ++i) {
+    const double bias = start.offset + start.prior * log_odds(shape.label_frequencies[i], shape.samples);
+    *network.output().bias().row(i - own.first) = static_cast<float>(bias);
   }
+}
+
+// Sets patterns and initial weights of the linear term of the own output neurons.
+void set_wide(const OutputStart& start, const OutputSamples& from, int threads, Network& network) {
   if (!network.wide()) return;
-  if (items != nullptr) {
+  Layer& output = network.output();
+  const Slice own = network.parts().own_neurons();
+  if (from.items) {
     return output.set_term(
-        std::make_unique<WidePath>(output.config(), *items, own.first, own.count, start.scale, threads));
+        std::make_unique<WidePath>(output.config(), *from.items, own.first, own.count, start.scale, threads));
   }
-  const Dataset mine = own.count == network.labels() ? train : train.with_labels(own.first, own.count);
-  output.set_term(std::make_unique<WidePath>(output.config(), start.scale, mine, output.size(), threads,
+  const bool all = own.count == network.labels();
+  const Dataset labelled = all ? from.samples : from.samples.with_labels(own.first, own.count);
+  output.set_term(std::make_unique<WidePath>(output.config(), start.scale, labelled, output.size(), threads,
                                              scale_of(network)));
 }
 
@@ -90,8 +102,10 @@ Network start_network(const Config& config, const TrainingRows& train, const Dat
   network.set_transform(std::make_shared<const FeatureTransform>(
       train.crosses, FeatureScale(train.raw, config.data.idf_power, config.data.normalize)));
   const OutputSamples from = output_samples(config, scale_of(network), train.raw, shape.labels, threads);
-  start_output(from.samples, config.data.kind == DataKind::kInteractions ? shape_of(from.samples) : shape,
-               threads, cluster, from.items ? &*from.items : nullptr, network);
+  const DataShape from_shape = config.data.kind == DataKind::kInteractions ? shape_of(from.samples) : shape;
+  const OutputStart start = shared_output_start(from, from_shape, threads, cluster, network);
+  set_biases(start, from_shape, network);
+  set_wide(start, from, threads, network);
   network.rebuild_index(1, threads);
   return network;
 }
@@ -100,7 +114,7 @@ OutputSamples output_samples(const Config& config, const FeatureScale& scale, co
                              std::size_t labels, int threads) {
   if (config.data.kind != DataKind::kInteractions) return {train, std::nullopt};
   OutputSamples from{
-      masked_samples({config.data.mask, config.data.normalize, config.train.seed, 0}, train, kStartDraws),
+      masked_samples({config.data.mask, config.data.normalize, config.train.seed, 0}, train, kStartSplits),
       std::nullopt};
   if (regresses_items(config) && !scale.active()) {
     const Dataset users = train.with_counts(train.feature_count(), static_cast<std::uint32_t>(labels));

@@ -1,5 +1,5 @@
-// A network at the beginning of training, with its guests: feature crosses, idf factors and the linear term.
-// Pure functions, safe from any thread, but for the exchange with other processes.
+// Initialises a network for training, with feature crosses, idf factors and the linear term of its output
+// layer. Functions are safe from any thread; several processes call start_network() together.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,10 @@
 
 namespace slide {
 
-// A network ready to be trained on `train`, whose shape is `shape`: random weights of the configured seed,
-// idf factors, initial biases and the linear term of the output layer (output_start.h), tables of
-// generation 1. Throws InputError where configuration and data do not fit. `cluster`: the processes that
-// share the network by its train.shards parts, each of which gets its own; they call it together. nullptr
-// alone.
+// A network to train on `train`, of shape `shape`: random weights by the seed of `config`, idf factors,
+// biases and linear term of the output layer (output_start.h), hash tables of generation 1. `cluster`: the
+// processes that share the network, each with its parts (train.shards); nullptr alone. Throws InputError
+// where configuration and data do not fit.
 Network start_network(const Config& config, const TrainingRows& train, const DataShape& shape, int threads,
                       Cluster* cluster = nullptr);
 
@@ -28,15 +27,17 @@ struct OutputSamples {
   Dataset samples;
   std::optional<ItemWeights> items;  // initial weights of the linear term, where the samples do not give them
 };
-// For interactions, draws of masked items; else `train`. Features are scaled by `scale`; there are `labels`
-// labels.
+// `train`; for interactions, samples of masked items (item_masking.h). `scale`: factors of the features; with
+// some, there is no item ridge. `labels`: number of labels.
 OutputSamples output_samples(const Config& config, const FeatureScale& scale, const Dataset& train,
                              std::size_t labels, int threads);
-// Upper bound of the bytes to make its `items`, of users with so many items and pairs of items.
+// Upper bound of the bytes that output_samples() needs to compute `items`. `entries`, `pairs`: items, and
+// pairs of items, summed over the users.
 double bytes_of_item_weights(const Config& config, std::size_t users, std::size_t items, double entries,
                              double pairs, int threads);
 // Initial values of an output layer, from samples scaled by `scale`. `items`: initial weights of its linear
-// term, or nullptr; with them all biases are equal, for they know how popular items are.
+// term, or nullptr. With `items` all biases are equal: these weights already depend on the popularity of
+// items.
 OutputStart output_start(const Config& config, const FeatureScale& scale, const Dataset& train,
                          const DataShape& shape, int threads, const ItemWeights* items = nullptr);
 

@@ -23,26 +23,26 @@ Pattern pattern_of(const WidePath::Storage& from, std::size_t neuron) {
   return {from.features.span().subspan(begin, count), from.weights.span().subspan(begin, count)};
 }
 
-// Concatenates the patterns of the larger linear term, neuron by neuron.
-class Joiner {
+// Builds the patterns of the larger linear term, neuron by neuron.
+class PatternBuilder {
  public:
-  // `features`: new id by previous feature. `sums`: empty, or by weight of `before`.
-  Joiner(const WidePath::Storage& before, std::span<const std::uint32_t> features,
-         std::span<const float> sums)
+  // `features`: new id by previous feature. `sums`: AdaGrad accumulators by weight of `before`, or empty.
+  PatternBuilder(const WidePath::Storage& before, std::span<const std::uint32_t> features,
+                 std::span<const float> sums)
       : before_(before), features_(features), sums_(sums) {}
 
-  // Appends a new neuron.
+  // Appends a new neuron; accumulators are 0.
   void append(const Pattern& added) {
     for (std::size_t i = 0; i < added.size(); ++i) put(added.features[i], added.weights[i], 0.0f);
     offsets_.push_back(ids_.size());
   }
 
-  // Appends previous neuron `was`, with up to `most` additional features from `added`: those of largest
-  // nonzero weight that it does not have, with weights times `share`.
-  void append(std::size_t was, const Pattern& added, std::size_t most, float share) {
+  // Appends previous neuron `was` with its weights, and up to `limit` further features of `added`: those of
+  // largest |weight|, not 0, that it does not have yet. Their weights are scaled by `share`.
+  void append(std::size_t was, const Pattern& added, std::size_t limit, float share) {
     const Pattern kept = pattern_of(before_, was);
     const std::uint64_t at = before_.offsets[was];
-    choose(kept, added, most);
+    choose(kept, added, limit);
     std::size_t next = 0;
     for (std::size_t i = 0; i < kept.size(); ++i) {
       const std::uint32_t feature = features_[kept.features[i]];
@@ -55,7 +55,7 @@ class Joiner {
     offsets_.push_back(ids_.size());
   }
 
-  // Moves the result to `to`, and the accumulators to `sums` unless there are none.
+  // Writes the result to `to`, and its accumulators, if there are some, to `sums`. Call it last.
   void finish(WidePath::Storage& to, AlignedArray<float>& sums) {
     to.offsets = std::move(offsets_);
     to.features = AlignedArray<std::uint32_t>(ids_.size());
@@ -74,19 +74,19 @@ class Joiner {
     if (!sums_.empty()) new_sums_.push_back(sum);
   }
 
-  // Leaves the indices in `added` of the features to add in `chosen_`, ascending.
-  void choose(const Pattern& kept, const Pattern& added, std::size_t most) {
+  // Sets chosen_ to the indices in `added` of the features to add, ascending.
+  void choose(const Pattern& kept, const Pattern& added, std::size_t limit) {
     chosen_.clear();
     std::size_t k = 0;
     for (std::size_t i = 0; i < added.size(); ++i) {
       while (k < kept.size() && features_[kept.features[k]] < added.features[i]) ++k;
-      const bool there = k < kept.size() && features_[kept.features[k]] == added.features[i];
-      if (!there && added.weights[i] != 0.0f) chosen_.push_back(i);
+      const bool is_kept = k < kept.size() && features_[kept.features[k]] == added.features[i];
+      if (!is_kept && added.weights[i] != 0.0f) chosen_.push_back(i);
     }
-    if (chosen_.size() <= most) return;
+    if (chosen_.size() <= limit) return;
     std::ranges::stable_sort(chosen_, std::ranges::greater(),
                              [&](std::size_t i) { return std::fabs(added.weights[i]); });
-    chosen_.resize(most);
+    chosen_.resize(limit);
     std::ranges::sort(chosen_);
   }
 
@@ -115,26 +115,30 @@ WidePath WidePath::grown(const WidePath& before, const LayerConfig& config, cons
   const WidePath added = more.items != nullptr
                              ? WidePath(config, *more.items, 0, neurons, more.length, threads)
                              : WidePath(config, more.length, more.samples, neurons, threads, more.scale);
-  const std::vector<std::uint32_t> with = more.samples.label_frequencies(), texts = texts_of(more.samples);
+  const std::vector<std::uint32_t> new_samples = more.samples.label_frequencies(),
+                                   new_texts = texts_of(more.samples);
   const std::vector<std::uint32_t> features = growth.features.now();
   const AlignedArray<float> sums_before = std::move(sums);
-  Joiner joiner(before.storage_, features, sums_before.span());
+  PatternBuilder builder(before.storage_, features, sums_before.span());
   for (std::size_t n = 0; n < neurons; ++n) {
     const Pattern pattern = pattern_of(added.storage_, n);
     const std::uint32_t was = growth.labels.was[n];
     if (was == kNewId) {
-      joiner.append(pattern);
+      builder.append(pattern);
       continue;
     }
     const std::uint64_t has = before.storage_.offsets[was + 1] - before.storage_.offsets[was];
     const std::size_t room = config.wide_features - std::min<std::uint64_t>(has, config.wide_features);
-    const std::uint32_t told = n < texts.size() ? texts[n] : 0, seen = n < with.size() ? with[n] + told : 0;
-    joiner.append(
-        was, pattern, room,
-        seen > 0 ? static_cast<float>(seen) / static_cast<float>(more.frequencies[n] + told) : 0.0f);
+    const std::uint32_t texts = n < new_texts.size() ? new_texts[n] : 0;
+    const std::uint32_t added_rows = n < new_samples.size() ? new_samples[n] + texts : 0;
+    // The new rows of the label by all its rows: `added` knows the new ones alone.
+    const float share = added_rows > 0
+                            ? static_cast<float>(added_rows) / static_cast<float>(more.frequencies[n] + texts)
+                            : 0.0f;
+    builder.append(was, pattern, room, share);
   }
   WidePath path(config);
-  joiner.finish(path.storage_, sums);
+  builder.finish(path.storage_, sums);
   return path;
 }
 
