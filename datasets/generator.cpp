@@ -97,8 +97,8 @@ class SampleSource {
   }
 
   void draw_features(Rng& rng, Sample& sample) const {
-    const std::uint32_t mean = options_.features_per_sample, least = (mean + 1) / 2;
-    sample.features.resize(least + rng.below(2 * (mean - least) + 1));
+    const std::uint32_t mean = options_.features_per_sample, min_size = (mean + 1) / 2;
+    sample.features.resize(min_size + rng.below(2 * (mean - min_size) + 1));
     const auto labels = static_cast<std::uint32_t>(sample.labels.size());
     for (std::size_t i = 0; i < sample.features.size(); ++i) {
       // The first features cycle through the labels, so that each label has at least one.

@@ -28,10 +28,11 @@ HashFault fault(std::string key, fmt::format_string<Args...> format, Args&&... a
 }
 
 MaybeFault check_limits(const HashConfig& config, const std::string& section) {
-  const auto check = [&](const char* name, std::uint32_t value, std::uint32_t least,
-                         std::uint32_t most) -> MaybeFault {
-    if (value >= least && value <= most) return std::nullopt;
-    return fault(fmt::format("{}.{}", section, name), "must be {} to {}, not {}", least, most, value);
+  const auto check = [&](const char* name, std::uint32_t value, std::uint32_t min_value,
+                         std::uint32_t max_value) -> MaybeFault {
+    if (value >= min_value && value <= max_value) return std::nullopt;
+    return fault(fmt::format("{}.{}", section, name), "must be {} to {}, not {}", min_value, max_value,
+                 value);
   };
   if (auto broken = check("range_pow", config.range_pow, 0, kMaxRangePow)) return broken;
   if (auto broken = check("k", config.k, 0, kMaxCodes)) return broken;
@@ -74,10 +75,10 @@ std::uint32_t bits_of_small_buckets(std::size_t neurons) {
 
 HashConfig sized_for(HashConfig config, std::size_t neurons) {
   const std::uint32_t bits = code_bits(config);
-  const std::uint32_t most = config.range_pow == 0 ? kMaxRangePow : config.range_pow;
+  const std::uint32_t max_value = config.range_pow == 0 ? kMaxRangePow : config.range_pow;
   if (config.k == 0) {
     const std::uint32_t wanted = neurons < kFewNeurons ? kBitsOfFew : bits_of_small_buckets(neurons);
-    config.k = std::max(1U, std::min(wanted, most) / bits);
+    config.k = std::max(1U, std::min(wanted, max_value) / bits);
   }
   if (config.range_pow == 0) config.range_pow = config.k * bits;
   if (config.bucket_capacity == 0) {

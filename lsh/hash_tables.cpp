@@ -326,8 +326,8 @@ double HashTables::bytes_of(const HashConfig& config, std::size_t neurons) {
   const double load = double(neurons) / double(buckets);
   // Expected chunk of a bucket: the smallest that holds n neurons, n from a Poisson distribution.
   double chunks = 0.0, probability = std::exp(-load);
-  const auto most = static_cast<std::size_t>(load + 10 * std::sqrt(load) + 10);
-  for (std::size_t n = 1; n <= most; ++n) {
+  const auto limit = static_cast<std::size_t>(load + 10 * std::sqrt(load) + 10);
+  for (std::size_t n = 1; n <= limit; ++n) {
     probability *= load / double(n);
     const std::size_t stored = std::min<std::size_t>(n, config.bucket_capacity);
     chunks += probability * double(std::min(std::max(kSmallestChunk, std::bit_ceil(stored)),

@@ -25,14 +25,14 @@ void LongRows::choose() {
   changed_ = 0;
   std::fill(counts_.begin(), counts_.end(), 0U);
   for (const float length2 : lengths2_) ++counts_[class_of(length2)];
-  std::size_t room = chosen_, least = counts_.size() - 1;
-  while (least > 0 && counts_[least] <= room)
-    room -= counts_[least--];  // takes all classes above `least`, and `room` rows of it
+  std::size_t room = chosen_, last_class = counts_.size() - 1;
+  while (last_class > 0 && counts_[last_class] <= room)
+    room -= counts_[last_class--];  // takes all classes above `last_class`, and `room` rows of it
   ids_.clear();
   for (std::size_t i = 0; i < lengths2_.size(); ++i) {
     const std::size_t of = class_of(lengths2_[i]);
-    const bool taken = of > least || (of == least && room > 0);
-    room -= taken && of == least ? 1 : 0;
+    const bool taken = of > last_class || (of == last_class && room > 0);
+    room -= taken && of == last_class ? 1 : 0;
     if (taken) ids_.push_back(static_cast<std::uint32_t>(i));
   }
   std::sort(ids_.begin(), ids_.end(), [&](std::uint32_t a, std::uint32_t b) {

@@ -134,9 +134,9 @@ std::string head_of_file(const std::string& named) {
     std::string packed(wanted, '\0');
     const ssize_t bytes = read_at(file.get(), packed.data(), packed.size(), 0);
     packed.resize(static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
-    const std::size_t most = kHeadBytes * (wanted / kPackedHeadBytes);
-    std::string head = unpack_head(packed, most);
-    const bool all = packed.size() < wanted && head.size() < most;
+    const std::size_t max_bytes = kHeadBytes * (wanted / kPackedHeadBytes);
+    std::string head = unpack_head(packed, max_bytes);
+    const bool all = packed.size() < wanted && head.size() < max_bytes;
     if (all || wanted >= kMaxHeadBytes || has_whole_line(head)) return head;
   }
 }

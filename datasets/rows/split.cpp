@@ -223,8 +223,8 @@ const char* split_rule(const Dataset& data) {
   return keys->in_order ? "group and order" : "group and time";
 }
 
-Split split_dataset(const Dataset& data, double share, std::size_t most, std::uint64_t seed, std::size_t fold,
-                    const std::string& origin) {
+Split split_dataset(const Dataset& data, double share, std::size_t limit, std::uint64_t seed,
+                    std::size_t fold, const std::string& origin) {
   std::size_t labelled = 0;
   for (std::size_t i = 0; i < data.samples(); ++i) labelled += data.labels(i).empty() ? 0 : 1;
   if (labelled < 2) {
@@ -235,7 +235,7 @@ Split split_dataset(const Dataset& data, double share, std::size_t most, std::ui
         origin, labelled);
   }
   const auto target = static_cast<std::size_t>(share * static_cast<double>(labelled));
-  const std::size_t wanted = std::clamp<std::size_t>(std::min(target, most), 1, labelled - 1);
+  const std::size_t wanted = std::clamp<std::size_t>(std::min(target, limit), 1, labelled - 1);
   const bool by_keys = std::string_view(split_rule(data)) != "random";
   const std::vector<bool> validates = by_keys ? held_out_by_keys(data, wanted, labelled, seed, fold)
                                               : held_out_at_random(data, wanted, labelled, seed, fold);

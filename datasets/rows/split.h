@@ -17,7 +17,7 @@ struct Split {
   Dataset validation;
 };
 
-// Takes `share` of the labelled samples for validation, at least one and at most `most`; all other samples
+// Takes `share` of the labelled samples for validation, at least one and at most `limit`; all other samples
 // are for training, in file order, followed by all label texts.
 // - Without keys (SampleKeys), samples are drawn by `seed`. Different folds of one seed, from 0, have
 //   disjoint validation parts while (fold + 1) * share <= 1.
@@ -30,7 +30,7 @@ struct Split {
 //   to the share is taken.
 // Throws InputError where fewer than two samples have labels, and where groups are so large that fold 0 would
 // have an empty side. `origin` names the data in messages.
-Split split_dataset(const Dataset& data, double share, std::size_t most, std::uint64_t seed,
+Split split_dataset(const Dataset& data, double share, std::size_t limit, std::uint64_t seed,
                     std::size_t fold = 0, const std::string& origin = "the data");
 
 // Rule of split_dataset() for these samples, for messages: "random", "group", "time", "order", "group and

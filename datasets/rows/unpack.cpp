@@ -167,13 +167,13 @@ std::string unpack(std::string_view bytes, const std::string& origin) {
   return text;
 }
 
-std::string unpack_head(std::string_view bytes, std::size_t most) {
-  if (!is_packed(bytes)) return std::string(bytes.substr(0, most));
+std::string unpack_head(std::string_view bytes, std::size_t limit) {
+  if (!is_packed(bytes)) return std::string(bytes.substr(0, limit));
   std::string head;
   try {
     unpack(bytes, "", [&](std::string_view piece, const char*) {
       head.append(piece);
-      return head.size() < most;
+      return head.size() < limit;
     });
   } catch (const InputError&) {
     // truncated at the end of the beginning

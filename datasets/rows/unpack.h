@@ -27,8 +27,8 @@ void unpack(std::string_view bytes, const std::string& origin, const TakeUnpacke
 // The same into memory; throws InputError also where memory is insufficient.
 std::string unpack(std::string_view bytes, const std::string& origin);
 
-// Decompresses the beginning of a file, `bytes`, up to about `most` bytes, as far as it is complete and
+// Decompresses the beginning of a file, `bytes`, up to about `limit` bytes, as far as it is complete and
 // valid. Uncompressed bytes are returned unchanged.
-std::string unpack_head(std::string_view bytes, std::size_t most);
+std::string unpack_head(std::string_view bytes, std::size_t limit);
 
 }  // namespace slide

@@ -53,7 +53,7 @@ LabelPairs::LabelPairs(std::vector<std::pair<std::uint32_t, std::uint32_t>> pair
     labels_.push_back(pair.second);
   }
   for (std::size_t i = 0; i < samples; ++i) {
-    most_ = std::max(most_, offsets_[i + 1]);
+    max_per_sample_ = std::max(max_per_sample_, offsets_[i + 1]);
     offsets_[i + 1] += offsets_[i];
   }
 }

@@ -24,7 +24,7 @@ class LabelPairs {
   bool empty() const { return labels_.empty(); }
   std::size_t size() const { return labels_.size(); }
   // Max number of pairs of one sample.
-  std::size_t most() const { return most_; }
+  std::size_t max_per_sample() const { return max_per_sample_; }
   // The labels of a sample, ascending; empty beyond the last sample.
   std::span<const std::uint32_t> of(std::size_t sample) const {
     if (sample + 1 >= offsets_.size()) return {};
@@ -35,7 +35,7 @@ class LabelPairs {
  private:
   std::vector<std::size_t> offsets_;
   std::vector<std::uint32_t> labels_;
-  std::size_t most_ = 0;
+  std::size_t max_per_sample_ = 0;
 };
 
 // Reads a file, compressed or not, of lines `sample label`, from 0; skips blank lines. Throws InputError with

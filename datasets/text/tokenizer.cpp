@@ -221,8 +221,8 @@ void Tokenizer::add_token(std::string_view raw, bool ascii) {
 void Tokenizer::add_word_ngrams() {
   for (std::size_t first = 0; first < tokens_.size(); ++first) {
     std::uint64_t hash = tokens_[first].hash;
-    const std::size_t most = std::min<std::size_t>(options_.word_ngrams, tokens_.size() - first);
-    for (std::size_t count = 1; count <= most; ++count) {
+    const std::size_t max_count = std::min<std::size_t>(options_.word_ngrams, tokens_.size() - first);
+    for (std::size_t count = 1; count <= max_count; ++count) {
       if (count > 1) hash = chain(hash, tokens_[first + count - 1].hash);
       features_.push_back(not_zero(hash));
       places_.push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count), 0, false});

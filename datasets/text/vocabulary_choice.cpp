@@ -43,9 +43,9 @@ void keep_most(const TextOptions& options, std::size_t known, Choice& choice) {
   std::sort(chosen.begin(), chosen.end(), [](const Candidate& a, const Candidate& b) {
     return a.samples != b.samples ? a.samples > b.samples : a.hash < b.hash;
   });
-  const std::size_t most =
+  const std::size_t limit =
       options.max_features == 0 ? kIdLimit - 1 - choice.buckets.size() : options.max_features;
-  const std::size_t room = most - std::min(most, known);
+  const std::size_t room = limit - std::min(limit, known);
   for (std::size_t i = room; i < chosen.size(); ++i) choice.to_bucket(chosen[i].hash, chosen[i].samples);
   if (chosen.size() > room) chosen.resize(room);
 }

@@ -214,7 +214,7 @@ Predictions Predictor::Impl::predict_reaching(const Dataset& rows, const Thresho
   std::vector<std::vector<Prediction>> found(rows.size());
   slide::predict_reaching(
       rows, predictor->wanted(), {model->model.trained().network.labels(), 0},
-      [&](float score) { return reaches(score_of(score), thresholds.least()); },
+      [&](float score) { return reaches(score_of(score), thresholds.min()); },
       [&](const Dataset& some, const auto& wanted, const auto& sink) { predict(some, wanted, sink); },
       [&](std::size_t sample, auto best) {
         std::ranges::copy_if(best, std::back_inserter(found[sample]), [&](const Prediction& one) {

@@ -35,11 +35,11 @@ std::optional<double> address_space_free() {
 }  // namespace
 
 std::optional<double> free_memory() {
-  std::optional<double> least;
+  std::optional<double> smallest;
   for (const std::optional<double>& bytes : {machine_free(), group_free(), address_space_free()}) {
-    if (bytes) least = std::min(least.value_or(*bytes), *bytes);
+    if (bytes) smallest = std::min(smallest.value_or(*bytes), *bytes);
   }
-  return least;
+  return smallest;
 }
 
 void require_room(double bytes, const std::string& path) {

@@ -130,12 +130,12 @@ std::optional<double> smaller(std::optional<double> a, std::optional<double> b) 
 
 std::optional<double> free_by(const GroupVersion& version, const fs::path& root) {
   const fs::path group = own_group(version, root).value_or("/");
-  std::optional<double> least;
+  std::optional<double> smallest;
   for (const Mount& mount : mounts_of(version, root)) {
     for (const fs::path& folder : folders_of(group, mount, root))
-      least = smaller(least, free_in(folder, version));
+      smallest = smaller(smallest, free_in(folder, version));
   }
-  return least;
+  return smallest;
 }
 
 }  // namespace

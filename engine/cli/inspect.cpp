@@ -186,11 +186,11 @@ MemoryPlan plan_of(const Model& model, int threads) {
   const Layer& output = model.network.output();
   if (wide_of(output) == nullptr) return plan;
   const auto neurons = double(output.size());
-  const double most =
+  const double max_weights =
       WidePath::max_weights(output.config(), neurons, double(bounds_of(model).label_features));
   LayerPlan& layer = plan.layers.back();
-  layer.weights -= WidePath::bytes_of(most, neurons) - double(wide_of(output)->bytes());
-  layer.state -= (most - double(wide_of(output)->weights())) * sizeof(float);
+  layer.weights -= WidePath::bytes_of(max_weights, neurons) - double(wide_of(output)->bytes());
+  layer.state -= (max_weights - double(wide_of(output)->weights())) * sizeof(float);
   return plan;
 }
 

@@ -102,8 +102,8 @@ class Answers {
     // Whole blocks for any k: the grouping of a file's samples affects the last bits of scores.
     const auto threads = static_cast<std::size_t>(threads_);
     const std::size_t labels = reaching() ? labels_ : command_.wanted();
-    const std::size_t most = reaching() ? kReachingAtOnce : kLabelsAtOnce;
-    const std::size_t blocks = std::max(most / (PredictionBatch::kLanes * labels), threads);
+    const std::size_t limit = reaching() ? kReachingAtOnce : kLabelsAtOnce;
+    const std::size_t blocks = std::max(limit / (PredictionBatch::kLanes * labels), threads);
     // Explanations are made on one thread, in the order of the samples.
     const std::size_t count =
         command_.explain > 0 ? kFewSamples : std::min(blocks * PredictionBatch::kLanes, kSamplesAtOnce);
@@ -168,8 +168,8 @@ class Answers {
     const Predictor::Wanted wanted = {command_.wanted(), predictor_->options().log_softmax};
     if (!reaching()) return call(part, wanted, sink);
     predict_reaching(
-        part, wanted, {labels_, 0},
-        [&](float score) { return reaches(written(score), thresholds_->least()); }, call, sink);
+        part, wanted, {labels_, 0}, [&](float score) { return reaches(written(score), thresholds_->min()); },
+        call, sink);
   }
 
   // What is printed of one score of the network.

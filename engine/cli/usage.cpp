@@ -54,10 +54,10 @@ std::string positionals(const CLI::App& sub) {
 // Too few positional arguments, as of a command that takes two models: CLI11 counts those of one name.
 std::string missing_fault(const CLI::App& sub, const std::string& otherwise) {
   for (const CLI::Option* option : sub.get_options()) {
-    const int least = option->get_items_expected_min();
+    const int min_args = option->get_items_expected_min();
     const std::size_t given = option->count();
-    if (!option->get_positional() || given == 0 || given >= static_cast<std::size_t>(least)) continue;
-    return fmt::format("{} takes at least {} arguments, {}; there {} {}", sub.get_name(), least,
+    if (!option->get_positional() || given == 0 || given >= static_cast<std::size_t>(min_args)) continue;
+    return fmt::format("{} takes at least {} arguments, {}; there {} {}", sub.get_name(), min_args,
                        positionals(sub), given == 1 ? "is" : "are", given);
   }
   return otherwise;

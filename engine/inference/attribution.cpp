@@ -97,10 +97,10 @@ std::span<const FeaturePart> Attribution::of(std::uint32_t label) {
   return parts_;
 }
 
-std::vector<FeaturePart> largest(std::span<const FeaturePart> parts, std::size_t most) {
+std::vector<FeaturePart> largest(std::span<const FeaturePart> parts, std::size_t limit) {
   std::vector<FeaturePart> found;
   std::ranges::copy_if(parts, std::back_inserter(found), [](const FeaturePart& at) { return at.part > 0.0; });
-  const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(most, found.size()));
+  const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(limit, found.size()));
   std::partial_sort(found.begin(), end, found.end(), [](const FeaturePart& a, const FeaturePart& b) {
     return a.part > b.part || (a.part == b.part && a.feature < b.feature);
   });

@@ -44,7 +44,7 @@ class Attribution {
   std::vector<FeaturePart> parts_;
 };
 
-// The `most` largest contributions, all above 0, descending; ties by ascending feature.
-std::vector<FeaturePart> largest(std::span<const FeaturePart> parts, std::size_t most);
+// The `limit` largest contributions, all above 0, descending; ties by ascending feature.
+std::vector<FeaturePart> largest(std::span<const FeaturePart> parts, std::size_t limit);
 
 }  // namespace slide

@@ -134,9 +134,9 @@ void BatchBounds::round_sample(const float* x, bool below_zero, std::size_t s, s
   const std::size_t n = columns();
   float largest = 0.0F;
   for (std::size_t c = 0; c < n; ++c) largest = std::max(largest, std::fabs(x[c]));
-  const float most = below_zero ? 127.0F : 255.0F, zero = below_zero ? 128.0F : 0.0F;
-  const float factor = largest < kMinActivation ? 0.0F : most / largest;
-  const float step = largest < kMinActivation ? 0.0F : largest / most;
+  const float max_code = below_zero ? 127.0F : 255.0F, zero = below_zero ? 128.0F : 0.0F;
+  const float factor = largest < kMinActivation ? 0.0F : max_code / largest;
+  const float step = largest < kMinActivation ? 0.0F : largest / max_code;
   scratch.steps[first + s] = step;
   std::uint32_t* words = scratch.words.data() + first * stride_ / 4 + s;
   for (std::size_t c = 0; c < stride_; c += 4) {

@@ -48,12 +48,12 @@ void CandidateRescorer::score_last_votes(std::uint32_t b, std::size_t s, Predict
   const auto all = batch.votes->of(sample);
   if (all.size() <= kFirst) return;
   const TopK& best = batch.best[sample];
-  const double least = batch.votes->min_mixed(sample, best);
+  const double min_score = batch.votes->min_mixed(sample, best);
   std::vector<std::uint32_t>& votes = scratch.votes;
   votes.clear();
   for (std::uint32_t v = 0; v < all.size(); ++v) {
     const bool known = !std::isinf(batch.votes->score(sample, v));
-    if (!known && batch.votes->max_mixed(sample, v, best.threshold()) >= least) votes.push_back(v);
+    if (!known && batch.votes->max_mixed(sample, v, best.threshold()) >= min_score) votes.push_back(v);
   }
   score_votes(b, s, batch, scratch);
 }

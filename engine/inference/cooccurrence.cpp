@@ -14,16 +14,16 @@ constexpr std::size_t kMaxPropagating = 3;  // propagating labels per receiving 
 
 // The largest propagated probabilities of one label, descending.
 struct Lent {
-  std::array<double, kMaxPropagating> most{};
+  std::array<double, kMaxPropagating> largest{};
 
   void add(double amount) {
-    for (double& one : most)
+    for (double& one : largest)
       if (amount > one) std::swap(amount, one);
   }
   // Noisy-or of the propagated probabilities.
   double taken() const {
     double left = 1.0;
-    for (const double one : most) left *= 1.0 - one;
+    for (const double one : largest) left *= 1.0 - one;
     return 1.0 - left;
   }
 };

@@ -89,9 +89,9 @@ void Predictor::check(const Dataset& data) const {
 // Max number of known items to exclude from the answer, over the samples [first, end).
 std::size_t Predictor::max_known(const Dataset& data, std::size_t first, std::size_t end) const {
   if (!of_items()) return 0;
-  std::size_t most = 0;
-  for (std::size_t i = first; i < end; ++i) most = std::max(most, data.features(i).ids.size());
-  return most;
+  std::size_t largest = 0;
+  for (std::size_t i = first; i < end; ++i) largest = std::max(largest, data.features(i).ids.size());
+  return largest;
 }
 
 // The `k` best labels that are not features of the sample.
@@ -146,8 +146,8 @@ void Predictor::predict(const Dataset& data, const Wanted& wanted, std::vector<S
       lanes == 1 ? 1 : PredictionBatch::kMaxBlocks);
   const std::size_t batches = (groups + blocks - 1) / blocks, size = blocks * lanes;
   const std::size_t threads = std::max<std::size_t>(1, std::min(batches, max_threads));
-  const std::size_t most = max_entries(trained_.network, data, lanes),
-                    entries = options_.by_row ? std::bit_ceil(most) : most;
+  const std::size_t largest = max_entries(trained_.network, data, lanes),
+                    entries = options_.by_row ? std::bit_ceil(largest) : largest;
   if (scratch.size() < threads) scratch.resize(threads);
   if (options_.log_norms != nullptr) options_.log_norms->resize(data.size());
   const bool exact = all_neurons_ != nullptr && inference(wanted) == Inference::kFull;
@@ -217,7 +217,7 @@ std::function<void(std::size_t samples)> summed_progress(Progress told, std::siz
 }
 
 Ranking ranked(const Predictor& predictor, const Dataset& data, const LabelPairs& pairs) {
-  Ranking ranking(data.size(), predictor.options().k - pairs.most());
+  Ranking ranking(data.size(), predictor.options().k - pairs.max_per_sample());
   predictor.predict(
       data, [&](std::size_t sample, std::span<const Prediction> best) { ranking.add(sample, best, pairs); });
   return ranking;

@@ -167,8 +167,8 @@ class Predictor {
   std::unique_ptr<AllNeurons> all_neurons_;  // of kAuto with an index, else nullptr
 };
 
-// The best labels of each row of `data` without the labels of `pairs`: predictor.options().k - pairs.most()
-// of them, which must be above 0. Results do not depend on the number of threads.
+// The best labels of each row of `data` without the labels of `pairs`: predictor.options().k -
+// pairs.max_per_sample() of them, which must be above 0. Results do not depend on the number of threads.
 Ranking ranked(const Predictor& predictor, const Dataset& data, const LabelPairs& pairs = {});
 
 // Ranking metrics over all of `data`, for ranks up to predictor.options().k. Results do not depend on the

@@ -88,9 +88,9 @@ double KnnVotes::min_mixed(std::size_t i, const TopK& best) {
       known_.push_back(mixed(one.label, one.score, 0.0).probability);
   }
   if (known_.size() < best.k() || best.k() == 0) return -1.0;
-  const auto least = known_.begin() + static_cast<std::ptrdiff_t>(best.k()) - 1;
-  std::nth_element(known_.begin(), least, known_.end(), std::greater<>());
-  return *least;
+  const auto kth = known_.begin() + static_cast<std::ptrdiff_t>(best.k()) - 1;
+  std::nth_element(known_.begin(), kth, known_.end(), std::greater<>());
+  return *kth;
 }
 
 void KnnVotes::mix_voted(std::size_t i, double log_norm) {
@@ -128,9 +128,9 @@ void KnnVotes::append_tail(std::span<const Prediction> part, TopK& best) const {
   std::array<Prediction, kAtOnce> some;
   std::array<float, kAtOnce> probabilities;
   for (std::size_t at = 0; at < part.size() && best.best().size() < best.k();) {
-    const std::size_t most = std::min(kAtOnce, best.k() - best.best().size());
+    const std::size_t limit = std::min(kAtOnce, best.k() - best.best().size());
     std::size_t count = 0;
-    for (; at < part.size() && count < most; ++at) {
+    for (; at < part.size() && count < limit; ++at) {
       some[count] = part[at];
       probabilities[count] = part[at].score;
       count += has_vote_[part[at].label] ? 0 : 1;

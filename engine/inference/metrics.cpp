@@ -71,8 +71,8 @@ LabelGroups::LabelGroups(std::span<const std::uint32_t> label_frequencies)
                                                                        : LabelGroup::kHead;
     groups_[order[i]] = group;
     Part& part = parts_[std::size_t(group)];
-    if (part.labels++ == 0) part.most = frequency;
-    part.least = frequency;
+    if (part.labels++ == 0) part.max_samples = frequency;
+    part.min_samples = frequency;
   }
 }
 

@@ -63,7 +63,7 @@ class LabelGroups {
 
   struct Part {
     std::size_t labels = 0;
-    std::uint32_t least = 0, most = 0;  // min and max training samples of its labels
+    std::uint32_t min_samples = 0, max_samples = 0;  // min and max training samples of its labels
   };
   const Part& part(LabelGroup group) const { return parts_[std::size_t(group)]; }
   // Labels unknown to training are tail.

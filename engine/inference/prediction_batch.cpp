@@ -11,14 +11,14 @@
 namespace slide {
 
 std::size_t max_entries(const Network& network, const Dataset& data, std::size_t lanes) {
-  std::size_t most = 0;
+  std::size_t largest = 0;
   for (std::size_t first = 0; first < data.size(); first += lanes) {
     std::size_t entries = 0;
     for (std::size_t i = first; i < std::min(data.size(), first + lanes); ++i)
       entries += crosses_of(network).max_entries(data.features(i).ids.size());
-    most = std::max(most, entries);
+    largest = std::max(largest, entries);
   }
-  return most;
+  return largest;
 }
 
 bool has_whole_input(const Network& network) {

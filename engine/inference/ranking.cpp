@@ -16,10 +16,10 @@ namespace {
 constexpr std::size_t kRowsAtOnce = 1024;
 
 // Indices of the largest entries of a row, best first.
-void rank_places(const SparseRow& row, std::size_t most, std::vector<std::uint32_t>& places) {
+void rank_places(const SparseRow& row, std::size_t limit, std::vector<std::uint32_t>& places) {
   places.resize(row.ids.size());
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<std::uint32_t>(i);
-  const std::size_t kept = std::min(most, places.size());
+  const std::size_t kept = std::min(limit, places.size());
   std::partial_sort(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(kept), places.end(),
                     [&](std::uint32_t a, std::uint32_t b) {
                       return row.values[a] != row.values[b] ? row.values[a] > row.values[b] : a < b;
@@ -35,25 +35,25 @@ Dataset scores_of(DatasetArrays arrays, std::uint32_t labels) {
 
 }  // namespace
 
-Ranking ranked(const Dataset& scores, std::size_t most, int threads) {
-  Ranking ranking(scores.size(), most);
+Ranking ranked(const Dataset& scores, std::size_t limit, int threads) {
+  Ranking ranking(scores.size(), limit);
   const std::size_t parts = (scores.size() + kRowsAtOnce - 1) / kRowsAtOnce;
   parallel_for(parts, resolve_threads(threads), [&](std::size_t part, int) {
     std::vector<std::uint32_t> places;
     const std::size_t end = std::min(scores.size(), (part + 1) * kRowsAtOnce);
     for (std::size_t sample = part * kRowsAtOnce; sample < end; ++sample) {
       const SparseRow row = scores.features(sample);
-      rank_places(row, most, places);
+      rank_places(row, limit, places);
       for (const std::uint32_t place : places) ranking.add(sample, row.ids[place]);
     }
   });
   return ranking;
 }
 
-Ranking ranked_in_order(const Dataset& scores, const std::vector<std::uint32_t>& order, std::size_t most,
+Ranking ranked_in_order(const Dataset& scores, const std::vector<std::uint32_t>& order, std::size_t limit,
                         int threads) {
-  if (order.empty()) return ranked(scores, most, threads);
-  Ranking ranking(scores.size(), most);
+  if (order.empty()) return ranked(scores, limit, threads);
+  Ranking ranking(scores.size(), limit);
   std::vector<std::uint32_t> places;
   std::size_t first = 0;
   for (std::size_t i = 0; i < scores.size(); ++i) {

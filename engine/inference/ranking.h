@@ -20,18 +20,19 @@ namespace slide {
 // Immutable once filled.
 class Ranking {
  public:
-  // Allocates `samples` rows of at most `most` labels.
-  Ranking(std::size_t samples, std::size_t most) : most_(most), labels_(samples * most), counts_(samples) {}
+  // Allocates `samples` rows of at most `limit` labels.
+  Ranking(std::size_t samples, std::size_t limit)
+      : limit_(limit), labels_(samples * limit), counts_(samples) {}
 
   std::size_t size() const { return counts_.size(); }
-  std::size_t most() const { return most_; }
+  std::size_t limit() const { return limit_; }
   // Labels of a sample, best first.
   std::span<const std::uint32_t> operator[](std::size_t sample) const {
-    return {labels_.data() + sample * most_, counts_[sample]};
+    return {labels_.data() + sample * limit_, counts_[sample]};
   }
   // Appends a label to the sample's row, unless it is full. Safe for concurrent calls with different samples.
   void add(std::size_t sample, std::uint32_t label) {
-    if (counts_[sample] < most_) labels_[sample * most_ + counts_[sample]++] = label;
+    if (counts_[sample] < limit_) labels_[sample * limit_ + counts_[sample]++] = label;
   }
   // Appends all labels of `best`, best first, without the labels of `pairs`.
   void add(std::size_t sample, std::span<const Prediction> best, const LabelPairs& pairs) {
@@ -41,18 +42,18 @@ class Ranking {
   }
 
  private:
-  std::size_t most_;
+  std::size_t limit_;
   std::vector<std::uint32_t> labels_;
   std::vector<std::uint32_t> counts_;
 };
 
-// The `most` labels of highest score of each sample; ties by lower label.
-Ranking ranked(const Dataset& scores, std::size_t most, int threads);
+// The `limit` labels of highest score of each sample; ties by lower label.
+Ranking ranked(const Dataset& scores, std::size_t limit, int threads);
 
 // The same, but ties by `order`, which has the position of each score in its row, all rows in a row: for
 // scores read from text, whose six digits tie labels that the writer had ranked. With an empty `order` as
 // ranked().
-Ranking ranked_in_order(const Dataset& scores, const std::vector<std::uint32_t>& order, std::size_t most,
+Ranking ranked_in_order(const Dataset& scores, const std::vector<std::uint32_t>& order, std::size_t limit,
                         int threads);
 
 // Metrics of the ranking over all samples of `truth`; `none` is an empty Metrics with the parameters to use.

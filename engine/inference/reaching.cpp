@@ -33,10 +33,11 @@ Dataset chosen_rows(const Dataset& data, std::span<const std::uint32_t> rows) {
 
 // How many labels to ask for next.
 std::size_t next_k(std::size_t k, std::size_t rows, const ReachingLimits& limits) {
-  const std::size_t most = limits.most == 0 ? limits.labels : std::min(limits.labels, limits.most / rows);
-  if (most <= k && most < limits.labels)
+  const std::size_t max_k =
+      limits.max_scores == 0 ? limits.labels : std::min(limits.labels, limits.max_scores / rows);
+  if (max_k <= k && max_k < limits.labels)
     fail_input("threshold: more than {} labels of a sample reach it; raise it, or give k", k);
-  return std::min(k * kGrowth, most);
+  return std::min(k * kGrowth, max_k);
 }
 
 }  // namespace
@@ -56,8 +57,8 @@ void predict_reaching(const Dataset& data, Predictor::Wanted wanted, const Reach
   wanted.by_score = true;             // the first that does not reach it ends an answer
   wanted.exact = true;                // how many labels reach the threshold is not known before
   wanted.k = std::min(std::max(wanted.k, kFirstLabels), limits.labels);
-  if (limits.most != 0 && data.size() > 0)
-    wanted.k = std::min(wanted.k, std::max<std::size_t>(limits.most / data.size(), 1));
+  if (limits.max_scores != 0 && data.size() > 0)
+    wanted.k = std::min(wanted.k, std::max<std::size_t>(limits.max_scores / data.size(), 1));
   while (rows.size() > 0) {
     std::vector<char> has_more(rows.size());  // bytes: threads write neighbours
     call(rows, wanted, [&](std::size_t row, std::span<const Prediction> best) {

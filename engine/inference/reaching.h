@@ -23,14 +23,14 @@ using PredictCall =
     std::function<void(const Dataset& data, const Predictor::Wanted& wanted, const Predictor::Sink& sink)>;
 
 struct ReachingLimits {
-  std::size_t labels = 0;  // of the network
-  std::size_t most = 0;    // samples times labels that one call may ask for; 0: no limit
+  std::size_t labels = 0;      // of the network
+  std::size_t max_scores = 0;  // samples times labels that one call may ask for; 0: no limit
 };
 
 // Calls sink(sample, best) for every row of `data`, each once, with all labels that reach the threshold, best
 // score first, whatever InferenceOptions::rare is, from as many threads as `call` does. Asks for few labels
 // first, and of samples that have more for eight times as many, with Inference::kAuto of all neurons. Throws
-// InputError where `limits.most` does not suffice.
+// InputError where `limits.max_scores` does not suffice.
 void predict_reaching(const Dataset& data, Predictor::Wanted wanted, const ReachingLimits& limits,
                       const Reaches& reaches, const PredictCall& call, const Predictor::Sink& sink);
 

@@ -180,7 +180,7 @@ void SharedPredictor::merge(std::size_t samples, std::size_t sample) {
 
 Ranking ranked_shared(Cluster& cluster, const TrainedNetwork& trained, const Dataset& data,
                       const InferenceOptions& options, const LabelPairs& pairs) {
-  Ranking ranking(data.size(), options.k - pairs.most());
+  Ranking ranking(data.size(), options.k - pairs.max_per_sample());
   SharedPredictor predictor(cluster, trained, options);
   predictor.predict(
       data, [&](std::size_t sample, std::span<const Prediction> best) { ranking.add(sample, best, pairs); });

@@ -11,8 +11,8 @@
 namespace slide {
 
 Thresholds::Thresholds(double all, std::vector<LabelThreshold> own)
-    : all_(all), own_(std::move(own)), least_(all) {
-  for (const LabelThreshold& one : own_) least_ = std::min(least_, one.threshold);
+    : all_(all), own_(std::move(own)), min_(all) {
+  for (const LabelThreshold& one : own_) min_ = std::min(min_, one.threshold);
 }
 
 double Thresholds::of(std::uint32_t label) const {

@@ -27,14 +27,14 @@ class Thresholds {
   // O(log own().size()).
   double of(std::uint32_t label) const;
   // The smallest of all: a score below it reaches none.
-  double least() const { return least_; }
+  double min() const { return min_; }
 
   bool operator==(const Thresholds&) const = default;
 
  private:
   double all_;
   std::vector<LabelThreshold> own_;
-  double least_;
+  double min_;
 };
 
 // Why a number cannot be a threshold on probabilities, as a sentence; empty where it lies from 0 to 1.

@@ -71,19 +71,19 @@ class TopK {
     static constexpr std::size_t kCount = 2;
 
     Digits() = default;
-    // For keys up to `greatest`; keys below `least` count as `least`.
-    Digits(std::uint32_t least, std::uint32_t greatest)
-        : least_(least),
+    // For keys up to `greatest`; keys below `lowest` count as `lowest`.
+    Digits(std::uint32_t lowest, std::uint32_t greatest)
+        : lowest_(lowest),
           shift_(static_cast<unsigned>(std::max<int>(
-              0, std::bit_width(greatest - std::min(least, greatest)) - int{kCount * kBits}))) {}
+              0, std::bit_width(greatest - std::min(lowest, greatest)) - int{kCount * kBits}))) {}
     // All digits as one number; the remaining lower bits of a key are compared separately.
-    std::uint32_t part(std::uint32_t key) const { return (std::max(key, least_) - least_) >> shift_; }
+    std::uint32_t part(std::uint32_t key) const { return (std::max(key, lowest_) - lowest_) >> shift_; }
     std::uint32_t of(std::uint32_t key, std::size_t digit) const {
       return part(key) >> (digit * kBits) & ((1U << kBits) - 1);
     }
 
    private:
-    std::uint32_t least_ = 0;
+    std::uint32_t lowest_ = 0;
     unsigned shift_ = 0;
   };
 

@@ -22,13 +22,13 @@ inline size_t select_above(const float* z, size_t rows, size_t lanes, const floa
   return count;
 }
 
-inline void behind_best(const float* z, size_t rows, size_t lanes, size_t samples, float* least) {
+inline void behind_best(const float* z, size_t rows, size_t lanes, size_t samples, float* smallest) {
   for (size_t b = 0; b < samples; ++b) {
     float best = -std::numeric_limits<float>::infinity();
     for (size_t a = 0; a < rows; ++a) best = best < z[a * lanes + b] ? z[a * lanes + b] : best;
     for (size_t a = 0; a < rows; ++a) {
       const float behind = best - z[a * lanes + b];
-      if (b == 0 || behind < least[a]) least[a] = behind;
+      if (b == 0 || behind < smallest[a]) smallest[a] = behind;
     }
   }
 }
@@ -36,14 +36,14 @@ inline void behind_best(const float* z, size_t rows, size_t lanes, size_t sample
 inline void pack_signs(const float* z, const float* scale, const float* extra, size_t k, size_t lanes,
                        uint32_t* prints, uint32_t* nearest) {
   for (size_t b = 0; b < lanes; ++b) {
-    float least = 0.0f;
+    float smallest = 0.0f;
     uint32_t print = 0, nearest_bit = 0;
     for (size_t j = 0; j < k; ++j) {
       const float v = scale == nullptr ? z[j * lanes + b] : z[j * lanes + b] + scale[j] * extra[b];
       const uint32_t bit = uint32_t{1} << j;
       if (v >= 0.0f) print |= bit;
-      if (j > 0 && !(std::fabs(v) < least)) continue;
-      least = std::fabs(v);
+      if (j > 0 && !(std::fabs(v) < smallest)) continue;
+      smallest = std::fabs(v);
       nearest_bit = bit;
     }
     prints[b] = print;

@@ -173,11 +173,11 @@ inline int exponent_for(float largest) {
 template <class Arch>
 void round_to_bytes(const float* x, size_t n, float factor, std::int8_t* q) {
   constexpr size_t N = kWidth<Arch>;
-  const Vec<Arch> by(factor), most(127.0f), least(-127.0f);
+  const Vec<Arch> by(factor), largest(127.0f), smallest(-127.0f);
   alignas(64) float rounded[N];
   size_t k = 0;
   for (; k + N <= n; k += N) {
-    xsimd::nearbyint(xsimd::max(least, xsimd::min(most, Vec<Arch>::load_unaligned(x + k) * by)))
+    xsimd::nearbyint(xsimd::max(smallest, xsimd::min(largest, Vec<Arch>::load_unaligned(x + k) * by)))
         .store_aligned(rounded);
     for (size_t i = 0; i < N; ++i) q[k + i] = static_cast<std::int8_t>(rounded[i]);
   }
@@ -192,11 +192,11 @@ void round_to_bytes(const float* x, size_t n, float factor, std::int8_t* q) {
 template <class Arch>
 int narrow_int8(const float* x, size_t n, std::int8_t* q) {
   constexpr size_t N = kWidth<Arch>;
-  Vec<Arch> most(0.0f);
+  Vec<Arch> maxima(0.0f);
   size_t k = 0;
-  for (; k + N <= n; k += N) most = xsimd::max(most, xsimd::abs(Vec<Arch>::load_unaligned(x + k)));
+  for (; k + N <= n; k += N) maxima = xsimd::max(maxima, xsimd::abs(Vec<Arch>::load_unaligned(x + k)));
   alignas(64) float sizes[N];
-  most.store_aligned(sizes);
+  maxima.store_aligned(sizes);
   float largest = 0.0f;
   for (size_t i = 0; i < N; ++i) largest = sizes[i] > largest ? sizes[i] : largest;
   for (; k < n; ++k) {

@@ -40,7 +40,7 @@ template <size_t N>
 }
 
 template <class Arch>
-void behind_best(const float* z, size_t rows, size_t lanes, size_t samples, float* least) {
+void behind_best(const float* z, size_t rows, size_t lanes, size_t samples, float* smallest) {
   constexpr size_t N = kWidth<Arch>;
   constexpr float kInfinity = __builtin_inff();
   alignas(64) float some[N];
@@ -49,7 +49,7 @@ void behind_best(const float* z, size_t rows, size_t lanes, size_t samples, floa
     for (size_t i = 0; i < N; ++i) some[i] = i < used ? -kInfinity : kInfinity;
     if (width < N) {  // a single column
       for (size_t a = 0; a < rows; ++a) some[0] = some[0] < z[a] ? z[a] : some[0];
-      for (size_t a = 0; a < rows; ++a) least[a] = some[0] - z[a];
+      for (size_t a = 0; a < rows; ++a) smallest[a] = some[0] - z[a];
       return;
     }
     Vec<Arch> best = Vec<Arch>::load_aligned(some);
@@ -57,7 +57,7 @@ void behind_best(const float* z, size_t rows, size_t lanes, size_t samples, floa
     for (size_t a = 0; a < rows; ++a) {
       (best - Vec<Arch>::load_unaligned(z + a * lanes + b)).store_aligned(some);
       const float nearest = min_of<N>(some);
-      least[a] = b == 0 || nearest < least[a] ? nearest : least[a];
+      smallest[a] = b == 0 || nearest < smallest[a] ? nearest : smallest[a];
     }
   }
 }
@@ -67,7 +67,7 @@ template <class Arch, bool kNearest>
 void pack_signs_of_vector(const float* z, const float* scale, const Vec<Arch>& extra, size_t k, size_t lanes,
                           uint32_t* prints, uint32_t* nearest) {
   const Vec<Arch> zero(0.0f);
-  Vec<Arch> print = zero, least = zero, nearest_bit = zero;
+  Vec<Arch> print = zero, smallest = zero, nearest_bit = zero;
   for (size_t j = 0; j < k; ++j) {
     auto v = Vec<Arch>::load_unaligned(z + j * lanes);
     if (scale != nullptr) v = xsimd::fma(Vec<Arch>(scale[j]), extra, v);
@@ -75,8 +75,8 @@ void pack_signs_of_vector(const float* z, const float* scale, const Vec<Arch>& e
     print = print | xsimd::select(v >= zero, bit, zero);
     if constexpr (kNearest) {
       const Vec<Arch> size = xsimd::abs(v);
-      const auto nearer = size < least;
-      least = j == 0 ? size : xsimd::select(nearer, size, least);
+      const auto nearer = size < smallest;
+      smallest = j == 0 ? size : xsimd::select(nearer, size, smallest);
       nearest_bit = j == 0 ? bit : xsimd::select(nearer, bit, nearest_bit);
     }
   }
@@ -98,7 +98,7 @@ void pack_signs(const float* z, const float* scale, const float* extra, size_t k
     }
   }
   for (; b < lanes; ++b) {
-    float least = 0.0f;
+    float smallest = 0.0f;
     uint32_t print = 0, nearest_bit = 0;
     for (size_t j = 0; j < k; ++j) {
       const float v =
@@ -106,8 +106,8 @@ void pack_signs(const float* z, const float* scale, const float* extra, size_t k
       const uint32_t bit = uint32_t{1} << j;
       print |= v >= 0.0f ? bit : 0;
       const float size = __builtin_fabsf(v);
-      const bool nearer = j == 0 || size < least;
-      least = nearer ? size : least;
+      const bool nearer = j == 0 || size < smallest;
+      smallest = nearer ? size : smallest;
       nearest_bit = nearer ? bit : nearest_bit;
     }
     prints[b] = print;

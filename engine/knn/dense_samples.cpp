@@ -18,11 +18,11 @@ bool is_more_similar(const DenseSamples::Similar& a, const DenseSamples::Similar
   return a.first > b.first || (a.first == b.first && a.second < b.second);
 }
 
-// Keeps the `most` largest; returns the smallest of them.
-float keep_most_similar(std::size_t most, std::vector<DenseSamples::Similar>& best) {
-  std::nth_element(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(most - 1), best.end(),
+// Keeps the `limit` largest; returns the smallest of them.
+float keep_most_similar(std::size_t limit, std::vector<DenseSamples::Similar>& best) {
+  std::nth_element(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(limit - 1), best.end(),
                    is_more_similar);
-  best.resize(most);
+  best.resize(limit);
   return best.back().first;
 }
 
@@ -95,7 +95,7 @@ void DenseSamples::take_queries(const float* x, std::size_t ldx, std::size_t que
                               scratch.queries_t.data());
 }
 
-void DenseSamples::find(const float* x, std::size_t ldx, std::size_t queries, std::size_t most,
+void DenseSamples::find(const float* x, std::size_t ldx, std::size_t queries, std::size_t limit,
                         Scratch& scratch) const {
   const auto& k = kernels::active();
   const std::size_t lanes = round_up(queries, kernels::kLaneMultiple);
@@ -116,11 +116,11 @@ void DenseSamples::find(const float* x, std::size_t ldx, std::size_t queries, st
       const std::size_t at = scratch.hits[h], q = at % lanes;
       auto& best = scratch.best[q];
       best.emplace_back(scratch.scores[at], static_cast<std::uint32_t>(first + at / lanes));
-      if (best.size() == 2 * most) scratch.threshold[q] = keep_most_similar(most, best);
+      if (best.size() == 2 * limit) scratch.threshold[q] = keep_most_similar(limit, best);
     }
   }
   for (std::size_t q = 0; q < queries; ++q) {
-    if (scratch.best[q].size() > most) keep_most_similar(most, scratch.best[q]);
+    if (scratch.best[q].size() > limit) keep_most_similar(limit, scratch.best[q]);
   }
 }
 

@@ -50,9 +50,9 @@ class DenseSamples {
     std::vector<std::vector<Similar>> best;  // by query: candidates for the most similar rows
   };
 
-  // Approximate search: for each of the `queries` vectors x [queries x ldx], leaves the `most` rows of
+  // Approximate search: for each of the `queries` vectors x [queries x ldx], leaves the `limit` rows of
   // largest approximate cosine above 0 in scratch.best, unordered. A zero query finds no row.
-  void find(const float* x, std::size_t ldx, std::size_t queries, std::size_t most, Scratch& scratch) const;
+  void find(const float* x, std::size_t ldx, std::size_t queries, std::size_t limit, Scratch& scratch) const;
 
   // Exact cosines (at most 1) of the rows that find() left for query q: those above 0, descending, ties by
   // lower row number.

@@ -178,7 +178,7 @@ class Neighbours {
   bool enter(const SparseRow& row, Scratch& scratch) const;
   void choose_lists(Scratch& scratch) const;
   std::size_t gather(Scratch& scratch) const;
-  void keep_largest(std::size_t most, std::size_t touched, Scratch& scratch) const;
+  void keep_largest(std::size_t limit, std::size_t touched, Scratch& scratch) const;
   float product_of(std::uint32_t sample, const float* query) const;
   void compare(Scratch& scratch) const;
   float factor_of(std::uint32_t feature) const { return factors_.empty() ? 1.0f : factors_[feature]; }

@@ -109,9 +109,9 @@ std::size_t Neighbours::gather(Scratch& scratch) const {
   return touched;
 }
 
-// Keeps in `keys` the `most` touched samples of largest partial score, or all if there are fewer; resets the
+// Keeps in `keys` the `limit` touched samples of largest partial score, or all if there are fewer; resets the
 // scores.
-void Neighbours::keep_largest(std::size_t most, std::size_t touched, Scratch& scratch) const {
+void Neighbours::keep_largest(std::size_t limit, std::size_t touched, Scratch& scratch) const {
   std::vector<float>& scores = scratch.scores;
   scores.resize(touched);
   for (std::size_t t = 0; t < touched; ++t) {
@@ -119,19 +119,19 @@ void Neighbours::keep_largest(std::size_t most, std::size_t touched, Scratch& sc
     scores[t] = norms_.empty() ? scratch.rough[sample] : scratch.rough[sample] * norms_[sample];
     scratch.rough[sample] = 0.0f;
   }
-  const float least = top_bound<float>(most, scores, std::greater<>(), 0.0f, scratch.largest);
+  const float bound = top_bound<float>(limit, scores, std::greater<>(), 0.0f, scratch.largest);
   scratch.keys.resize(touched);
   std::size_t kept = 0;
   for (std::size_t t = 0; t < touched; ++t) {  // branch-free: the branch is unpredictable
     // Positive floats compare like their bits; ties go to the lower sample number.
     scratch.keys[kept] = std::uint64_t{std::bit_cast<std::uint32_t>(scores[t])} << 32 | ~scratch.touched[t];
-    kept += scores[t] >= least ? 1 : 0;
+    kept += scores[t] >= bound ? 1 : 0;
   }
   scratch.keys.resize(kept);
-  if (kept <= most) return;
-  std::nth_element(scratch.keys.begin(), scratch.keys.begin() + static_cast<std::ptrdiff_t>(most),
+  if (kept <= limit) return;
+  std::nth_element(scratch.keys.begin(), scratch.keys.begin() + static_cast<std::ptrdiff_t>(limit),
                    scratch.keys.end(), std::greater<>());
-  scratch.keys.resize(most);
+  scratch.keys.resize(limit);
 }
 
 // Dot product of a sample's values and `query`.

@@ -113,12 +113,12 @@ void for_each_gap(std::span<const std::uint32_t> ids, const Use& use) {
 // The Rice parameter (number of literal low bits) of the shortest code, ties to the smaller one.
 unsigned best_parameter(std::span<const std::uint32_t> ids) {
   unsigned best = 0;
-  std::uint64_t least = ~std::uint64_t{0};
+  std::uint64_t smallest = ~std::uint64_t{0};
   const auto widest = static_cast<unsigned>(std::bit_width(ids.back()));
   for (unsigned parameter = 0; parameter < std::max(1u, widest); ++parameter) {
     std::uint64_t bits = ids.size() * std::uint64_t{parameter};
     for_each_gap(ids, [&](std::uint32_t gap) { bits += gap >> parameter; });
-    if (bits < least) least = bits, best = parameter;
+    if (bits < smallest) smallest = bits, best = parameter;
   }
   return best;
 }

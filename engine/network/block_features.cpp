@@ -28,14 +28,14 @@ std::size_t column_room(std::size_t features, std::size_t entries, std::size_t l
 }  // namespace
 
 void BlockFeatures::reserve(std::size_t features, std::size_t entries, std::size_t lanes) {
-  const std::size_t most = std::min(features, entries);
+  const std::size_t max_ids = std::min(features, entries);
   present_.assign(features / 32 + 1, 0);
   first_.assign(features / 32 + 1, 0);
-  words_.resize(std::min(most, present_.size()));
+  words_.resize(std::min(max_ids, present_.size()));
   parts_ = {};
   entry_of_.resize(entries);
-  samples_of_.resize(most);
-  places_.resize(most);
+  samples_of_.resize(max_ids);
+  places_.resize(max_ids);
   columns_ = AlignedArray<float>(column_room(features, entries, lanes));
   if (sparse_entries(lanes) == 0) return;
   samples_.resize(2 * entries);  // padding at most doubles a list
@@ -43,9 +43,9 @@ void BlockFeatures::reserve(std::size_t features, std::size_t entries, std::size
 }
 
 std::size_t BlockFeatures::bytes_of(std::size_t features, std::size_t entries, std::size_t lanes) {
-  const std::size_t most = std::min(features, entries), words = features / 32 + 1;
+  const std::size_t max_ids = std::min(features, entries), words = features / 32 + 1;
   const std::size_t listed = sparse_entries(lanes) == 0 ? 0 : 2 * entries;
-  return (2 * words + std::min(most, words) + entries + 2 * most) * sizeof(std::uint32_t) +
+  return (2 * words + std::min(max_ids, words) + entries + 2 * max_ids) * sizeof(std::uint32_t) +
          column_room(features, entries, lanes) * sizeof(float) +
          listed * (sizeof(std::uint16_t) + sizeof(float));
 }

@@ -7,19 +7,20 @@
 namespace slide {
 
 std::size_t LayerShape::active_limit(const BlockLimits& limits) const {
-  std::size_t most = 0;
+  std::size_t largest = 0;
   for (const LayerPart& part : parts) {
     const std::size_t rows = part.neurons.count;
     const std::size_t drawn = ActiveSampler::drawn(part_config(config, part), rows);
-    most = std::max(most, sampled() ? std::min(rows, (output ? limits.label_entries : 0) + drawn) : rows);
+    largest =
+        std::max(largest, sampled() ? std::min(rows, (output ? limits.label_entries : 0) + drawn) : rows);
   }
-  return most;
+  return largest;
 }
 
 std::size_t LayerShape::largest_part() const {
-  std::size_t most = 0;
-  for (const LayerPart& part : parts) most = std::max(most, part.neurons.count);
-  return most;
+  std::size_t largest = 0;
+  for (const LayerPart& part : parts) largest = std::max(largest, part.neurons.count);
+  return largest;
 }
 
 LayerConfig part_config(const LayerConfig& layer, const LayerPart& part) {

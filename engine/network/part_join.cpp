@@ -90,11 +90,11 @@ void PartJoin::fill_total(std::size_t block, Slice samples) {
         for (std::size_t p = 0; p < held_[r].count; ++p) visit(norms_[norm_at(r, block, p) + s]);
       }
     };
-    float most = -std::numeric_limits<float>::infinity();
-    for_each([&](float norm) { most = std::max(most, norm); });
+    float largest = -std::numeric_limits<float>::infinity();
+    for_each([&](float norm) { largest = std::max(largest, norm); });
     double sum = 0.0;
-    for_each([&](float norm) { sum += std::exp(double(norm) - double(most)); });
-    total[s] = static_cast<float>(double(most) + std::log(sum));
+    for_each([&](float norm) { sum += std::exp(double(norm) - double(largest)); });
+    total[s] = static_cast<float>(double(largest) + std::log(sum));
   }
 }
 

@@ -130,12 +130,12 @@ void add_to_split(DataGroup& group, std::size_t run, bool is_test, const std::st
 }
 
 // Uses the title of the run with most samples: with validation, a run counts only the remaining samples.
-void take_title(const RunHistory& run, DataGroup& group, std::uint64_t& most) {
+void take_title(const RunHistory& run, DataGroup& group, std::uint64_t& largest) {
   const Json samples = started_with(run, "samples");
   const std::uint64_t count = samples.is_number_unsigned() ? samples.get<std::uint64_t>() : 0;
-  if (!group.title.empty() && count <= most) return;
+  if (!group.title.empty() && count <= largest) return;
   group.title = data_title(run);
-  most = count;
+  largest = count;
 }
 
 // Text that is equal for runs that differ only in their seeds; empty where unknown.
@@ -269,8 +269,8 @@ std::vector<DataGroup> group_runs(std::span<const RunHistory> runs) {
     }
   }
   for (DataGroup& group : groups) {
-    std::uint64_t most = 0;
-    for (const std::size_t i : group.runs) take_title(runs[i], group, most);
+    std::uint64_t largest = 0;
+    for (const std::size_t i : group.runs) take_title(runs[i], group, largest);
     std::stable_partition(group.splits.begin(), group.splits.end(),
                           [](const SplitGroup& split) { return split.is_test; });
   }

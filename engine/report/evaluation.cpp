@@ -20,9 +20,9 @@ std::vector<std::size_t> drawn_points(std::span<const CurvePoint> curve) {
   for (std::size_t i = 0; i < curve.size(); ++i) {
     if (curve[i].counts.rates().f1 > curve[best].counts.rates().f1) best = i;
     const bool ends = i == 0 || i + 1 == curve.size();
-    const std::uint64_t most = curve.back().counts.hits;
+    const std::uint64_t max_hits = curve.back().counts.hits;
     const bool steps =
-        !ends && step_of(curve[i].counts.hits, most) != step_of(curve[i - 1].counts.hits, most);
+        !ends && step_of(curve[i].counts.hits, max_hits) != step_of(curve[i - 1].counts.hits, max_hits);
     const bool tenth = !ends && i * kDrawnPoints / curve.size() != (i - 1) * kDrawnPoints / curve.size();
     if (ends || steps || tenth) drawn.push_back(i);
   }

@@ -59,21 +59,21 @@ class Keys {
     std::vector<std::pair<double, Json>> all;
     for (const std::string& key : keys_) {
       Json alone = Json::array();
-      double most = 0.0;
+      double largest = 0.0;
       for (const Trial& trial : search_.trials) {
         const Json change = changed_alone(trial, key);
         if (change.is_null()) continue;
-        most = std::max(most, std::abs(change["change"].get<double>()));
+        largest = std::max(largest, std::abs(change["change"].get<double>()));
         alone.push_back(change);
       }
-      all.emplace_back(most, Json{{"key", key},
-                                  {"start", value_of(search_.result.start, key)},
-                                  {"values", values_of(key)},
-                                  {"alone", alone}});
+      all.emplace_back(largest, Json{{"key", key},
+                                     {"start", value_of(search_.result.start, key)},
+                                     {"values", values_of(key)},
+                                     {"alone", alone}});
     }
     std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     Json data = Json::array();
-    for (auto& [most, key] : all) data.push_back(std::move(key));
+    for (auto& [largest, key] : all) data.push_back(std::move(key));
     return data;
   }
 

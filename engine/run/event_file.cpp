@@ -76,11 +76,11 @@ std::string record_of(std::string_view event) {
   return record;
 }
 
-// Where the first `most` records of a file end, as far as they are whole; counts them.
-std::size_t end_of_records(std::string_view bytes, std::size_t most, std::size_t& count) {
+// Where the first `limit` records of a file end, as far as they are whole; counts them.
+std::size_t end_of_records(std::string_view bytes, std::size_t limit, std::size_t& count) {
   constexpr std::size_t kHead = kLengthBytes + kSumBytes;
   std::size_t at = 0;
-  for (count = 0; count < most && bytes.size() - at >= kHead; ++count) {
+  for (count = 0; count < limit && bytes.size() - at >= kHead; ++count) {
     const std::string_view head = bytes.substr(at, kLengthBytes);
     if (number_at(bytes, at + kLengthBytes, kSumBytes) != masked_sum(head)) break;
     const std::uint64_t length = number_at(head, 0, kLengthBytes);

@@ -15,9 +15,9 @@ namespace slide {
 
 std::string processor_name() {
 #if defined(__x86_64__)
-  constexpr unsigned kFirst = 0x80000002, kLast = 0x80000004;                     // 16 characters each
-  const auto most = static_cast<unsigned>(__get_cpuid_max(0x80000000, nullptr));  // int of Clang
-  if (most < kLast) return "";
+  constexpr unsigned kFirst = 0x80000002, kLast = 0x80000004;                         // 16 characters each
+  const auto max_leaf = static_cast<unsigned>(__get_cpuid_max(0x80000000, nullptr));  // int of Clang
+  if (max_leaf < kLast) return "";
   std::array<unsigned, 12> words{};
   unsigned* at = words.data();
   for (unsigned leaf = kFirst; leaf <= kLast; ++leaf, at += 4) __get_cpuid(leaf, at, at + 1, at + 2, at + 3);

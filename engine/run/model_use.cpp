@@ -80,13 +80,13 @@ TestResult test_model(Model& model, const TestData& data, const TestOptions& opt
                                                                      static_cast<std::uint32_t>(label_bound));
   Metrics none(options.ks, propensities(model, options.propensity));
   if (model.config.data.kind == DataKind::kInteractions) none.tell_first_hits();
-  const std::size_t most = *std::ranges::max_element(options.ks) + pairs.most();
+  const std::size_t largest = *std::ranges::max_element(options.ks) + pairs.max_per_sample();
   const bool together = cluster != nullptr && cluster->size() > 1;
   if (together) {
     require_same_rows(*cluster, &samples);
     require_same_pairs(*cluster, pairs, samples.size());
   }
-  InferenceOptions wanted = prepared(model, options.threads, most, false);
+  InferenceOptions wanted = prepared(model, options.threads, largest, false);
   wanted.progress = summed_progress(options.progress, samples.size());
   std::optional<Predictor> predictor;
   if (!together) predictor.emplace(model.trained(), wanted);
@@ -99,7 +99,7 @@ TestResult test_model(Model& model, const TestData& data, const TestOptions& opt
           unknown,
           data.report,
           seconds_since(start),
-          resolved_inference(wanted.mode, model.network, {most, wanted.candidates, false}),
+          resolved_inference(wanted.mode, model.network, {largest, wanted.candidates, false}),
           std::move(metrics),
           std::move(ranking),
           std::move(truth)};

@@ -22,7 +22,7 @@ namespace {
 // Decides which weights stay, in order of position.
 class Sieve {
  public:
-  Sieve(const AlignedArray<float>& weights, const Pruning& pruning) : least_(pruning.least) {
+  Sieve(const AlignedArray<float>& weights, const Pruning& pruning) : min_size_(pruning.min_size) {
     equal_ = 0;
     const auto drops = static_cast<std::size_t>(pruning.share * double(weights.size()));
     if (drops == 0) return;
@@ -31,18 +31,18 @@ class Sieve {
                    [](float w) { return std::fabs(w); });
     const auto border = sizes.begin() + static_cast<std::ptrdiff_t>(drops) - 1;
     std::nth_element(sizes.begin(), border, sizes.end());
-    least_ = *border;
+    min_size_ = *border;
     equal_ = drops - static_cast<std::size_t>(
                          std::count_if(sizes.begin(), border, [&](float size) { return size < *border; }));
   }
   bool keeps(float weight) {
     const double size = std::fabs(weight);
-    if (size == least_ && equal_ > 0) return --equal_, false;
-    return size >= least_;
+    if (size == min_size_ && equal_ > 0) return --equal_, false;
+    return size >= min_size_;
   }
 
  private:
-  double least_;
+  double min_size_;
   std::size_t equal_;  // weights of exactly that size still to drop
 };
 

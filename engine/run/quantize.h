@@ -12,10 +12,10 @@
 
 namespace slide {
 
-// Pruning of the linear term: drops weights of |weight| below `least`, or the given share of smallest
+// Pruning of the linear term: drops weights of |weight| below `min_size`, or the given share of smallest
 // |weight|, ties by position.
 struct Pruning {
-  double least = 0;
+  double min_size = 0;
   double share = 0;  // in [0, 1)
 };
 

@@ -105,7 +105,8 @@ void RunLog::write(const RunStart& start) {
   nlohmann::ordered_json groups;
   for (const LabelGroup group : kLabelGroups) {
     const LabelGroups::Part& part = start.groups.part(group);
-    groups[name_of(group)] = {{"labels", part.labels}, {"least", part.least}, {"most", part.most}};
+    groups[name_of(group)] = {
+        {"labels", part.labels}, {"least", part.min_samples}, {"most", part.max_samples}};
   }
   nlohmann::ordered_json checksums = {{"train", fmt::format("{:08x}", start.train_labels)}};
   if (start.test_labels) checksums["test"] = fmt::format("{:08x}", *start.test_labels);

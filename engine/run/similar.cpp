@@ -73,17 +73,17 @@ float cut_candidates(std::vector<std::uint64_t>& candidates, std::size_t wanted)
   if (candidates.size() < wanted) return -INFINITY;
   const auto last = candidates.begin() + static_cast<std::ptrdiff_t>(wanted) - 1;
   std::ranges::nth_element(candidates, last);
-  const float least = ranked_score(*last);
+  const float min_score = ranked_score(*last);
   candidates.resize(wanted);
-  return least;
+  return min_score;
 }
 
 // Takes a candidate, and sometimes leaves out those that are not among the `wanted` first: an array that is
-// cut takes a fifth of the time of a heap. `least` rises to the score that a further one must exceed.
+// cut takes a fifth of the time of a heap. `min_score` rises to the score that a further one must exceed.
 void take_candidate(std::uint64_t one, std::size_t wanted, std::vector<std::uint64_t>& candidates,
-                    float& least) {
+                    float& min_score) {
   candidates.push_back(one);
-  if (candidates.size() == kRoomOf * wanted) least = cut_candidates(candidates, wanted);
+  if (candidates.size() == kRoomOf * wanted) min_score = cut_candidates(candidates, wanted);
 }
 
 }  // namespace
@@ -203,12 +203,12 @@ void SimilarRows::compare_rounded(std::size_t first, std::size_t count, std::siz
 void SimilarRows::search_alone(std::uint32_t id, std::size_t wanted, Search& search) const {
   round_query(0, 1, id, search);
   std::array<float, kTileRows> z;
-  float least = -INFINITY;
+  float min_score = -INFINITY;
   for (std::size_t first = 0; first < size_; first += kTileRows) {
     const std::size_t count = std::min(kTileRows, size_ - first);
     compare_rounded(first, count, 1, search, z.data());
     for (std::size_t r = 0; r < count; ++r) {
-      if (z[r] > least) take_candidate(ranked(z[r], first + r), wanted, search.candidates[0], least);
+      if (z[r] > min_score) take_candidate(ranked(z[r], first + r), wanted, search.candidates[0], min_score);
     }
   }
 }
@@ -218,22 +218,22 @@ void SimilarRows::search_together(std::span<const std::uint32_t> ids, std::size_
                                   Search& search) const {
   if (search.z.size() == 0) {
     search.z = AlignedArray<float>(kTileRows * kTogether);
-    search.least = AlignedArray<float>(kTogether);
+    search.min_score = AlignedArray<float>(kTogether);
     search.hits = AlignedArray<std::uint32_t>(kTileRows * kTogether + 1);
   }
-  float *const z = search.z.data(), *const least = search.least.data();
+  float *const z = search.z.data(), *const min_score = search.min_score.data();
   std::uint32_t* const hits = search.hits.data();
   for (std::size_t q = 0; q < ids.size(); ++q) round_query(q, kTogether, ids[q], search);
-  std::fill_n(least, ids.size(), -INFINITY);
-  std::fill(least + ids.size(), least + kTogether, INFINITY);
+  std::fill_n(min_score, ids.size(), -INFINITY);
+  std::fill(min_score + ids.size(), min_score + kTogether, INFINITY);
   for (std::size_t first = 0; first < size_; first += kTileRows) {
     const std::size_t count = std::min(kTileRows, size_ - first);
     compare_rounded(first, count, kTogether, search, z);
-    const std::size_t found = kernels::active().select_above(z, count, kTogether, least, hits);
+    const std::size_t found = kernels::active().select_above(z, count, kTogether, min_score, hits);
     for (const std::uint32_t hit : std::span(hits, found)) {
       const std::size_t q = hit % kTogether;
-      if (z[hit] > least[q])
-        take_candidate(ranked(z[hit], first + hit / kTogether), wanted, search.candidates[q], least[q]);
+      if (z[hit] > min_score[q])
+        take_candidate(ranked(z[hit], first + hit / kTogether), wanted, search.candidates[q], min_score[q]);
     }
   }
 }

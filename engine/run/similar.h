@@ -50,7 +50,7 @@ class SimilarRows {
     AlignedArray<std::uint32_t> words;                   // kernels::ByteSamples
     AlignedArray<float> steps;                           // of the queries
     AlignedArray<float> z;                               // [rows of a tile][queries]
-    AlignedArray<float> least;                           // of the candidates, by query
+    AlignedArray<float> min_score;                       // of the candidates, by query
     AlignedArray<std::uint32_t> hits;                    // places of a tile where a row may be a candidate
     std::vector<std::vector<std::uint64_t>> candidates;  // by query: a score and a row each
   };

@@ -134,14 +134,14 @@ RunResult TrainingRun::train(const RunObserver& observer) {
     if (data.test || validation_) require_shared_evaluation(*config_);
   }
   if (saved_) check_data(data);
-  const MemoryPlan least = plan_least(*config_, data.train, threads_, cluster_);
-  require_memory(least, cluster_);
+  const MemoryPlan minimum = plan_least(*config_, data.train, threads_, cluster_);
+  require_memory(minimum, cluster_);
   TrainingRows rows = rows_of(data);
   const std::size_t evaluated =
       std::max(data.test ? data.test->size() : 0, validation_ ? validation_->size() : 0);
   MemoryPlan needed = plan_run(*config_, rows, threads_, evaluated, cluster_);
   require_memory(needed, cluster_);
-  needed.search = least.search;  // for the log
+  needed.search = minimum.search;  // for the log
   Trainer trainer = make_trainer(data, std::move(rows));
   init_.reset();
   TrainingStart start = facts_of(trainer, threads_);

@@ -119,7 +119,7 @@ class Answer {
 
   // Whether a score reaches the threshold of some label as it is written.
   bool reaches(double score) const {
-    return !ask_.thresholds || reaches_written(score, ask_.thresholds->least());
+    return !ask_.thresholds || reaches_written(score, ask_.thresholds->min());
   }
   double score_of(double score) const {
     return ask_.logit ? score : probability_of(model_.model().config.loss.kind, score);
@@ -233,10 +233,10 @@ Found all_reaching(const Answer& answer, const Dataset& data, const Predictor::W
 void check_found(const Found& found, bool explained) {
   std::size_t all = 0;
   for (const auto& best : found) all += best.size();
-  const std::size_t most = explained ? kMaxExplained : kMaxAnswers;
-  if (all > most)
+  const std::size_t limit = explained ? kMaxExplained : kMaxAnswers;
+  if (all > limit)
     fail_input("{}: {} labels reach it, but an answer has {} at most; raise it, give k, or send less at once",
-               explained ? "threshold with explain" : "threshold", all, most);
+               explained ? "threshold with explain" : "threshold", all, limit);
 }
 
 }  // namespace
@@ -257,11 +257,11 @@ void append_prediction(std::string& text, std::uint32_t id, std::optional<std::s
 }
 
 void append_reasons(std::string& text, const Model& model, std::span<const FeaturePart> parts,
-                    std::size_t most) {
+                    std::size_t limit) {
   text.back() = ',';
   text += "\"because\":[";
   bool first = true;
-  for (const FeaturePart& at : largest(parts, most)) {
+  for (const FeaturePart& at : largest(parts, limit)) {
     text += first ? "" : ",";
     first = false;
     const std::uint64_t id = std::uint64_t{at.feature} + (model.config.data.one_based ? 1 : 0);

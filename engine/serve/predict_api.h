@@ -63,10 +63,10 @@ std::string json_string(std::string_view text);
 // not finite becomes null.
 void append_prediction(std::string& text, std::uint32_t id, std::optional<std::string_view> name,
                        double score);
-// Adds "because" to the prediction that `text` ends with: the `most` features that raise it most, of `parts`
+// Adds "because" to the prediction that `text` ends with: the `limit` features that raise it most, of `parts`
 // (attribution.h).
 void append_reasons(std::string& text, const Model& model, std::span<const FeaturePart> parts,
-                    std::size_t most);
+                    std::size_t limit);
 
 // {"error": "..."}
 std::string error_json(std::string_view message);

@@ -17,9 +17,9 @@ RequestJson parse_request(std::string_view body) {
   }
 }
 
-std::size_t count_of(const RequestJson& value, const char* key, std::size_t most) {
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 || value.get<std::uint64_t>() > most)
-    fail_input("{} must be a whole number from 1 to {}", key, most);
+std::size_t count_of(const RequestJson& value, const char* key, std::size_t limit) {
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 || value.get<std::uint64_t>() > limit)
+    fail_input("{} must be a whole number from 1 to {}", key, limit);
   return value.get<std::size_t>();
 }
 

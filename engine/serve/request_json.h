@@ -42,7 +42,7 @@ using RequestJson =
 
 // Parses a body. Throws InputError with a line for the client.
 RequestJson parse_request(std::string_view body);
-// A whole number from 1 to `most`, else throws InputError.
-std::size_t count_of(const RequestJson& value, const char* key, std::size_t most);
+// A whole number from 1 to `limit`, else throws InputError.
+std::size_t count_of(const RequestJson& value, const char* key, std::size_t limit);
 
 }  // namespace slide::serve

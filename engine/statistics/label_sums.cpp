@@ -42,8 +42,8 @@ void LabelSums::add_up(std::size_t label, Sum& sum) const {
   for (const std::uint32_t id : sum.ids) sum.square += double(sum.values[id]) * sum.values[id];
 }
 
-void keep_strongest(std::vector<std::uint32_t>& ids, std::size_t most, const std::vector<float>& values) {
-  if (ids.size() <= most) return;
+void keep_strongest(std::vector<std::uint32_t>& ids, std::size_t limit, const std::vector<float>& values) {
+  if (ids.size() <= limit) return;
   // Sort key, ascending: by decreasing |value|, then by id. No thread_local: where memory fails, glibc aborts
   // at the registration of its destructor.
   std::vector<std::uint64_t> keys(ids.size()), first;
@@ -52,17 +52,17 @@ void keep_strongest(std::vector<std::uint32_t>& ids, std::size_t most, const std
     keys[i] = ~size << 32 | ids[i];
   }
   const std::uint64_t last =
-      top_bound<std::uint64_t>(most, keys, std::less<>(), std::numeric_limits<std::uint64_t>::max(), first);
+      top_bound<std::uint64_t>(limit, keys, std::less<>(), std::numeric_limits<std::uint64_t>::max(), first);
   std::size_t kept = 0;
   for (const std::uint64_t key : keys) {  // branch-free: the branch is unpredictable
     keys[kept] = key;
     kept += key <= last ? 1 : 0;
   }
   keys.resize(kept);
-  const auto end = keys.begin() + static_cast<std::ptrdiff_t>(most);
+  const auto end = keys.begin() + static_cast<std::ptrdiff_t>(limit);
   std::nth_element(keys.begin(), end, keys.end());
-  ids.resize(most);
-  for (std::size_t i = 0; i < most; ++i) ids[i] = static_cast<std::uint32_t>(keys[i]);
+  ids.resize(limit);
+  for (std::size_t i = 0; i < limit; ++i) ids[i] = static_cast<std::uint32_t>(keys[i]);
 }
 
 }  // namespace slide

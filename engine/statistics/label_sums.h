@@ -40,7 +40,7 @@ class LabelSums {
   SamplesOfLabels samples_;
 };
 
-// Keeps the `most` ids with the largest |values[id]|, ties by lower id; unordered.
-void keep_strongest(std::vector<std::uint32_t>& ids, std::size_t most, const std::vector<float>& values);
+// Keeps the `limit` ids with the largest |values[id]|, ties by lower id; unordered.
+void keep_strongest(std::vector<std::uint32_t>& ids, std::size_t limit, const std::vector<float>& values);
 
 }  // namespace slide

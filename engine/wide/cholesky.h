@@ -26,13 +26,13 @@ inline double less_product(double sum, const double* a, const double* b, std::si
 
 // Solves A x = b by Cholesky decomposition, O(n^3). `x` [n]: b on entry, the solution on return. `l` [n x n]:
 // the lower half of the symmetric positive definite matrix A on entry, its Cholesky factor L (A = L L^T) on
-// return. Pivots (squares of L's diagonal) are at least `least`.
+// return. Pivots (squares of L's diagonal) are at least `min_pivot`.
 inline void solve_by_cholesky(std::size_t n, double* l, double* x,
-                              double least = -std::numeric_limits<double>::infinity()) {
+                              double min_pivot = -std::numeric_limits<double>::infinity()) {
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
       const double sum = less_product(l[i * n + j], l + i * n, l + j * n, j);
-      l[i * n + j] = i == j ? std::sqrt(std::max(sum, least)) : sum / l[j * n + j];
+      l[i * n + j] = i == j ? std::sqrt(std::max(sum, min_pivot)) : sum / l[j * n + j];
     }
     for (std::size_t k = 0; k < i; ++k) x[i] -= l[i * n + k] * x[k];
     x[i] /= l[i * n + i];

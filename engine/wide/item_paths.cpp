@@ -26,10 +26,10 @@ struct PathRoom {
   std::vector<std::uint32_t> met;
 };
 
-// Adds the `most` largest of the sums to a list.
-void add_strongest(const PathRoom& room, std::size_t most, ItemWeights::List& list) {
+// Adds the `limit` largest of the sums to a list.
+void add_strongest(const PathRoom& room, std::size_t limit, ItemWeights::List& list) {
   std::vector<std::uint32_t> ids = room.met;
-  keep_strongest(ids, most, room.sums);
+  keep_strongest(ids, limit, room.sums);
   std::ranges::sort(ids);
   ItemWeights::List both;
   both.ids.reserve(ids.size() + list.ids.size());
@@ -77,7 +77,7 @@ void Paths::sum(std::size_t to, float factor, std::vector<float>& sums,
   for (const std::uint32_t i : met) sums[i] *= factor * to_[to] * from_[i];
 }
 
-void add_paths(const Dataset& users, double factor, const PathPowers& powers, std::size_t most, int threads,
+void add_paths(const Dataset& users, double factor, const PathPowers& powers, std::size_t limit, int threads,
                ItemWeights& weights) {
   constexpr std::size_t kItems = 16;  // items per task
   const RidgeUsers all(users);
@@ -92,7 +92,7 @@ void add_paths(const Dataset& users, double factor, const PathPowers& powers, st
       if (weights.dense()) {
         for (const std::uint32_t i : room.met) weights.row(j)[i] += room.sums[i];
       } else {
-        add_strongest(room, most, weights.list_of(j));
+        add_strongest(room, limit, weights.list_of(j));
       }
       for (const std::uint32_t i : room.met) room.sums[i] = 0.0F;
     }

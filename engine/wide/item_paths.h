@@ -35,9 +35,9 @@ class Paths {
   std::vector<float> from_, to_;  // by item
 };
 
-// Adds `factor` times the weights of paths to `weights`, of each item's the `most` largest if these are
+// Adds `factor` times the weights of paths to `weights`, of each item's the `limit` largest if these are
 // lists.
-void add_paths(const Dataset& users, double factor, const PathPowers& powers, std::size_t most, int threads,
+void add_paths(const Dataset& users, double factor, const PathPowers& powers, std::size_t limit, int threads,
                ItemWeights& weights);
 
 }  // namespace slide

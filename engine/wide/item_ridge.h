@@ -116,20 +116,20 @@ class ItemWeights {
 // features and as labels. `penalty` > 0, in users.
 ItemWeights ridge_of_items(const Dataset& users, double penalty, int threads);
 
-// Sparse method, any number of items: each item is regressed on the `most` items that share most users with
+// Sparse method, any number of items: each item is regressed on the `limit` items that share most users with
 // it (weighted), ties by item number.
-ItemWeights ridge_of_cooccurring(const Dataset& users, double penalty, std::size_t most, int threads);
+ItemWeights ridge_of_cooccurring(const Dataset& users, double penalty, std::size_t limit, int threads);
 
 // Exact method by users, any number of items, at most kMaxRidgeItems users: each item is regressed on all
 // others, with one penalty for all, through the matrix of the users: (X^T W X + l I)^-1 = (I - X^T (l W^-1 +
-// X X^T)^-1 X) / l (Woodbury). Keeps the `most` weights of each item with the largest absolute values.
+// X X^T)^-1 X) / l (Woodbury). Keeps the `limit` weights of each item with the largest absolute values.
 // O(users^3 + items * entries).
-ItemWeights ridge_by_users(const Dataset& users, double penalty, std::size_t most, int threads);
+ItemWeights ridge_by_users(const Dataset& users, double penalty, std::size_t limit, int threads);
 
 // Peak memory of the methods in bytes, result included. `pairs`: sum over users of the squared number of
 // items.
 double bytes_of_ridge(std::size_t items);
-double bytes_of_ridge_by_users(std::size_t users, std::size_t items, std::size_t most, int threads);
-double bytes_of_sparse_ridge(std::size_t items, double pairs, std::size_t most, int threads);
+double bytes_of_ridge_by_users(std::size_t users, std::size_t items, std::size_t limit, int threads);
+double bytes_of_sparse_ridge(std::size_t items, double pairs, std::size_t limit, int threads);
 
 }  // namespace slide

@@ -67,14 +67,14 @@ void regress(const RidgeUsers& of, const AlignedArray<float>& inverse, std::size
 }
 
 // The weights of item j, lane l of room.items: -P_ij / P_jj = c_ij / (1 - c_jj).
-ItemWeights::List strongest_of(std::size_t j, std::size_t l, std::size_t most, ByUsers& room) {
+ItemWeights::List strongest_of(std::size_t j, std::size_t l, std::size_t limit, ByUsers& room) {
   ItemWeights::List list;
   const float rest = 1.0F - room.items[j * kTogether + l];
   for (std::uint32_t i = 0; i < room.column.size(); ++i) {
     room.column[i] = room.items[i * kTogether + l] / std::max(rest, kMinRest);
     if (room.column[i] != 0.0F && i != j) list.ids.push_back(i);
   }
-  keep_strongest(list.ids, most, room.column);
+  keep_strongest(list.ids, limit, room.column);
   std::ranges::sort(list.ids);
   list.ids.shrink_to_fit();
   list.weights.reserve(list.ids.size());
@@ -84,16 +84,16 @@ ItemWeights::List strongest_of(std::size_t j, std::size_t l, std::size_t most, B
 
 }  // namespace
 
-double bytes_of_ridge_by_users(std::size_t users, std::size_t items, std::size_t most, int threads) {
+double bytes_of_ridge_by_users(std::size_t users, std::size_t items, std::size_t limit, int threads) {
   const auto stride = double(BlockInverse::stride_of(users)), all = double(items);
   const double matrix = (stride + BlockInverse::kPivots) * stride * sizeof(float);
   const double lists = all * (sizeof(ItemWeights::List) +
-                              std::min(double(most), all) * (sizeof(std::uint32_t) + sizeof(float)));
+                              std::min(double(limit), all) * (sizeof(std::uint32_t) + sizeof(float)));
   const double room = (stride + all) * (kTogether + 1) * sizeof(float) + all * 3 * sizeof(std::uint64_t);
   return matrix + lists + std::max(1, threads) * room;
 }
 
-ItemWeights ridge_by_users(const Dataset& all_users, double penalty, std::size_t most, int threads) {
+ItemWeights ridge_by_users(const Dataset& all_users, double penalty, std::size_t limit, int threads) {
   const RidgeUsers users(all_users);
   const std::size_t items = users.item_count(), count = users.size();
   const std::size_t stride = BlockInverse::stride_of(count);
@@ -110,7 +110,7 @@ ItemWeights ridge_by_users(const Dataset& all_users, double penalty, std::size_t
     ByUsers& room = rooms[static_cast<std::size_t>(thread)];
     const std::size_t first = task * kTogether, these = std::min(kTogether, items - first);
     regress(users, inverse, stride, first, these, room);
-    for (std::size_t l = 0; l < these; ++l) lists[first + l] = strongest_of(first + l, l, most, room);
+    for (std::size_t l = 0; l < these; ++l) lists[first + l] = strongest_of(first + l, l, limit, room);
   });
   return ItemWeights(std::move(lists));
 }

@@ -73,16 +73,16 @@ void gather_matrix(const CommonUsers& common, std::span<const std::uint32_t> ids
 
 }  // namespace
 
-double bytes_of_sparse_ridge(std::size_t items, double pairs, std::size_t most, int threads) {
+double bytes_of_sparse_ridge(std::size_t items, double pairs, std::size_t limit, int threads) {
   constexpr double kEntry = sizeof(std::uint32_t) + sizeof(float);
-  const auto all = static_cast<double>(items), cooccurring = static_cast<double>(most);
+  const auto all = static_cast<double>(items), cooccurring = static_cast<double>(limit);
   const double common = all * sizeof(CommonUsers::Row) + std::min(all * kKeptCommon, pairs) * kEntry;
   const double result = all * (2 * sizeof(std::vector<float>)) + std::min(all * cooccurring, pairs) * kEntry;
   const double room = all * 4 * sizeof(std::uint32_t) + cooccurring * cooccurring * sizeof(double);
   return common + result + threads * room;
 }
 
-ItemWeights ridge_of_cooccurring(const Dataset& all_users, double penalty, std::size_t most, int threads) {
+ItemWeights ridge_of_cooccurring(const Dataset& all_users, double penalty, std::size_t limit, int threads) {
   constexpr std::size_t kItems = 16;  // items per task
   const RidgeUsers users(all_users);
   const std::size_t items = all_users.label_count(), tasks = (items + kItems - 1) / kItems;
@@ -102,7 +102,7 @@ ItemWeights ridge_of_cooccurring(const Dataset& all_users, double penalty, std::
   each([&](std::uint32_t i, RidgeScratch& room) { find_common(users, i, room, common.rows[i]); });
   each([&](std::uint32_t j, RidgeScratch& room) {
     const CommonUsers::Row& row = common.rows[j];
-    const std::size_t n = std::min(most, row.ids.size());
+    const std::size_t n = std::min(limit, row.ids.size());
     std::vector<std::uint32_t> ids(row.ids.begin(), row.ids.begin() + static_cast<std::ptrdiff_t>(n));
     std::ranges::sort(ids);
     for (std::size_t i = 0; i < n; ++i) room.sums[row.ids[i]] = row.weights[i];

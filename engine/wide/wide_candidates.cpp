@@ -130,9 +130,9 @@ void WideCandidates::best(std::size_t wanted, Scratch& scratch, std::vector<std:
     values[i] = score > 0.0F ? score : 0.0F;
     ++of_class[class_of(values[i])];
   }
-  std::size_t least = kClasses - 1, above = 0;
-  while (least > 0 && above + of_class[least] < wanted) above += of_class[least--];
-  const float bound = std::bit_cast<float>(static_cast<std::uint32_t>(least) << kClassShift);
+  std::size_t min_class = kClasses - 1, above = 0;
+  while (min_class > 0 && above + of_class[min_class] < wanted) above += of_class[min_class--];
+  const float bound = std::bit_cast<float>(static_cast<std::uint32_t>(min_class) << kClassShift);
   std::vector<std::uint64_t>& keys = scratch.keys;
   keys.clear();
   for (std::size_t i = 0; i < touched.size(); ++i) {

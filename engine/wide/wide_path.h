@@ -128,9 +128,9 @@ class WidePath final : public OutputTerm {
   class PatternFinder;
   template <class SamplesOf>
   static std::vector<PatternChunk> chunks_of(std::size_t neurons, SamplesOf&& samples_of);
-  static std::size_t append_strongest(const SparseRow& row, std::size_t most, double scale, Patterns& to);
+  static std::size_t append_strongest(const SparseRow& row, std::size_t limit, double scale, Patterns& to);
   template <class Append>
-  void find(const std::vector<PatternChunk>& chunks, std::size_t most, int threads, Append&& append);
+  void find(const std::vector<PatternChunk>& chunks, std::size_t limit, int threads, Append&& append);
 
   LayerConfig config_;
   Storage storage_;

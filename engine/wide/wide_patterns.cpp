@@ -84,13 +84,13 @@ class WidePath::PatternFinder {
   std::vector<std::uint32_t> ids_;  // of a pattern
 };
 
-// Appends the `most` weights of largest |value| of a row, times `scale`; returns their number.
-std::size_t WidePath::append_strongest(const SparseRow& row, std::size_t most, double scale, Patterns& to) {
+// Appends the `limit` weights of largest |value| of a row, times `scale`; returns their number.
+std::size_t WidePath::append_strongest(const SparseRow& row, std::size_t limit, double scale, Patterns& to) {
   const std::vector<float> values(row.values.begin(), row.values.end());
   std::vector<std::uint32_t> places;
   for (std::uint32_t i = 0; i < values.size(); ++i)
     if (values[i] != 0.0F) places.push_back(i);
-  keep_strongest(places, most, values);
+  keep_strongest(places, limit, values);
   std::sort(places.begin(), places.end());
   for (const std::uint32_t place : places) {
     to.features.push_back(row.ids[place]);
@@ -110,10 +110,10 @@ WidePath::WidePath(const LayerConfig& config, double length, const Dataset& trai
   for (std::size_t i = 0; i < train.size(); ++i)
     label_features += double(train.labels(i).size()) * double(train.features(i).ids.size());
   const double all = double(neurons) * double(train.feature_count());
-  const auto most =
+  const auto limit =
       static_cast<std::size_t>(std::min(all, max_weights(config_, double(neurons), label_features)));
   const auto samples_of = [&](std::size_t n) { return sums.samples(n).size(); };
-  find(chunks_of(neurons, samples_of), most, threads, [&](std::size_t n, int thread, Patterns& to) {
+  find(chunks_of(neurons, samples_of), limit, threads, [&](std::size_t n, int thread, Patterns& to) {
     auto& finder = finders[static_cast<std::size_t>(thread)];
     if (!finder) finder = std::make_unique<PatternFinder>(config_, length, sums, misses ? &*misses : nullptr);
     return finder->append(n, to);
@@ -128,23 +128,24 @@ WidePath::WidePath(const LayerConfig& config, const ItemWeights& items, std::siz
   const auto row_of = [&](std::size_t n) {
     return items.dense() ? SparseRow{all, items.row(first + n)} : items.list(first + n);
   };
-  std::size_t most = 0;
+  std::size_t limit = 0;
   for (std::size_t n = 0; n < count; ++n)
-    most += std::min<std::size_t>(row_of(n).ids.size(), config_.wide_features);
+    limit += std::min<std::size_t>(row_of(n).ids.size(), config_.wide_features);
   const auto one = [](std::size_t) { return std::size_t{1}; };
-  find(chunks_of(count, one), most, threads, [&](std::size_t n, int, Patterns& to) {
+  find(chunks_of(count, one), limit, threads, [&](std::size_t n, int, Patterns& to) {
     return append_strongest(row_of(n), config_.wide_features, scale, to);
   });
 }
 
 // Stores what append(neuron, thread, patterns) appends for each neuron; it returns the number of weights.
-// `most`: bound of all weights.
+// `limit`: bound of all weights.
 template <class Append>
-void WidePath::find(const std::vector<PatternChunk>& chunks, std::size_t most, int threads, Append&& append) {
+void WidePath::find(const std::vector<PatternChunk>& chunks, std::size_t limit, int threads,
+                    Append&& append) {
   std::vector<std::uint64_t>& offsets = storage_.offsets;
   offsets.assign(chunks.empty() ? 1 : chunks.back().end + 1, 0);
-  storage_.features = AlignedArray<std::uint32_t>(most);
-  storage_.weights = AlignedArray<float>(most);
+  storage_.features = AlignedArray<std::uint32_t>(limit);
+  storage_.weights = AlignedArray<float>(limit);
   const std::size_t at_once = PatternChunk::kAtOnce * static_cast<std::size_t>(std::max(1, threads));
   std::vector<Patterns> found(std::min(at_once, chunks.size()));
   for (std::size_t first = 0; first < chunks.size(); first += at_once) {

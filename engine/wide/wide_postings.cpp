@@ -52,7 +52,7 @@ void WidePostings::Walk::sort() {
   std::sort(listed.begin(), listed.end(), before);
 }
 
-void WidePostings::start(const BlockFeatures& features, std::size_t most, Walk& walk) const {
+void WidePostings::start(const BlockFeatures& features, std::size_t limit, Walk& walk) const {
   walk.dense.clear();
   walk.listed.clear();
   std::size_t number = 0;
@@ -60,7 +60,7 @@ void WidePostings::start(const BlockFeatures& features, std::size_t most, Walk& 
     for (std::uint32_t bits = features.present()[word]; bits != 0; bits &= bits - 1) {
       const std::size_t f = std::size_t{word} * 32 + static_cast<std::size_t>(std::countr_zero(bits));
       const std::uint32_t place = features.places()[number++], length = features.length_of(place);
-      if (count(f) > most) continue;
+      if (count(f) > limit) continue;
       auto& features_similar = length == 0 ? walk.dense : walk.listed;
       features_similar.push_back({offsets_[f], offsets_[f + 1], place / kernels::kKinds, length});
     }
@@ -170,10 +170,10 @@ void WidePostings::prefetch_posting(std::uint64_t p) const {
   small_.in_bytes() ? prefetch(small_.q.data() + p) : prefetch(small_.halves.data() + p);
 }
 
-void WidePostings::add(const SparseRow& row, std::size_t most, float* z) const {
+void WidePostings::add(const SparseRow& row, std::size_t limit, float* z) const {
   by_form([&](const auto& weight) {
     for (std::size_t i = 0; i < row.ids.size(); ++i) {
-      if (count(row.ids[i]) > most) continue;
+      if (count(row.ids[i]) > limit) continue;
       for (std::uint64_t p = offsets_[row.ids[i]]; p < offsets_[row.ids[i] + 1]; ++p)
         z[neurons_[p]] += weight(p) * row.values[i];
     }

@@ -37,14 +37,14 @@ class WidePostings {
     void sort();
   };
   void start(const BlockFeatures& features, Walk& walk) const { start(features, SIZE_MAX, walk); }
-  // The same without the features of more than `most` neurons.
-  void start(const BlockFeatures& features, std::size_t most, Walk& walk) const;
+  // The same without the features of more than `limit` neurons.
+  void start(const BlockFeatures& features, std::size_t limit, Walk& walk) const;
   void add(const BlockFeatures& features, std::size_t first, std::size_t end, std::size_t lanes, float* z,
            Walk& walk) const;
 
   // z[n] += linear term of neuron n, for every neuron and one sample, without the features of more than
-  // `most` neurons.
-  void add(const SparseRow& row, std::size_t most, float* z) const;
+  // `limit` neurons.
+  void add(const SparseRow& row, std::size_t limit, float* z) const;
 
   std::size_t bytes() const;
   // Memory for all neurons of a linear term of `weights` weights.

@@ -24,7 +24,7 @@ TEST(LabelPairs, AreReadInAnyOrderEachOnce) {
   const std::string path = folder.write("filter.txt", "2 7\n0 3\r\n\n 2\t1 \n2 7\n");
   const LabelPairs pairs = read_label_pairs(path, 4, 8);
   EXPECT_EQ(pairs.size(), 3U);
-  EXPECT_EQ(pairs.most(), 2U);
+  EXPECT_EQ(pairs.max_per_sample(), 2U);
   EXPECT_EQ(labels_of(pairs, 0), (Ids{3}));
   EXPECT_EQ(labels_of(pairs, 1), (Ids{}));
   EXPECT_EQ(labels_of(pairs, 2), (Ids{1, 7}));
@@ -32,7 +32,7 @@ TEST(LabelPairs, AreReadInAnyOrderEachOnce) {
   EXPECT_TRUE(pairs.has(2, 7));
   EXPECT_FALSE(pairs.has(2, 3));
   EXPECT_TRUE(LabelPairs().empty());
-  EXPECT_EQ(LabelPairs().most(), 0U);
+  EXPECT_EQ(LabelPairs().max_per_sample(), 0U);
 }
 
 TEST(LabelPairs, FaultsNameTheirPlace) {

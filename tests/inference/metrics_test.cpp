@@ -65,10 +65,10 @@ TEST(LabelGroups, SplitTheTrainingLabelsInThirds) {
   EXPECT_EQ(groups.of(99), LabelGroup::kTail);
   EXPECT_EQ(groups.part(LabelGroup::kHead).labels, 1U);
   EXPECT_EQ(groups.part(LabelGroup::kMiddle).labels, 2U);
-  EXPECT_EQ(groups.part(LabelGroup::kMiddle).least, 10U);
+  EXPECT_EQ(groups.part(LabelGroup::kMiddle).min_samples, 10U);
   EXPECT_EQ(groups.part(LabelGroup::kTail).labels, 3U);
-  EXPECT_EQ(groups.part(LabelGroup::kTail).most, 6U);
-  EXPECT_EQ(groups.part(LabelGroup::kTail).least, 0U);
+  EXPECT_EQ(groups.part(LabelGroup::kTail).max_samples, 6U);
+  EXPECT_EQ(groups.part(LabelGroup::kTail).min_samples, 0U);
 }
 
 TEST(LabelGroups, NoLabelsAndEqualLabels) {

@@ -708,7 +708,7 @@ TEST_F(ModelFileTest, ThresholdsComeBack) {
   EXPECT_EQ(model.thresholds, thresholds);
   EXPECT_EQ(model.thresholds->of(8), 0.125);
   EXPECT_EQ(model.thresholds->of(2), 0.3);
-  EXPECT_EQ(model.thresholds->least(), 0.125);
+  EXPECT_EQ(model.thresholds->min(), 0.125);
   for (const Thresholds& wrong :
        {Thresholds(-1), Thresholds(std::numeric_limits<double>::quiet_NaN()), Thresholds(0.3, {{1, -0.5}})}) {
     save_with(wrong);
