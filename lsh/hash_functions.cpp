@@ -29,12 +29,12 @@ HashFunctions::HashFunctions(const HashConfig& config, std::size_t dim, std::uin
   std::iota(all_tables_.begin(), all_tables_.end(), 0U);
 }
 
-bool HashFunctions::wide() const {
+bool HashFunctions::hashes_singly() const {
   return dim_ > kWidestPacked;
 }
 
 void HashFunctions::prepare_rows(HashScratch& scratch) const {
-  const std::size_t lanes = wide() ? 1 : kRowLanes;
+  const std::size_t lanes = hashes_singly() ? 1 : kRowLanes;
   grow(scratch.prints, tables() * lanes);
   grow(scratch.rows, dim_ * lanes);
   grow(scratch.packed, (dim_ + kTail) * lanes);
@@ -52,8 +52,8 @@ void HashFunctions::hash_probes(const QueryBlock& block, HashScratch& scratch, s
   std::fill_n(flips, tables() * block.lanes, 0U);
 }
 
-// Subtracts the mean, appends the biases, computes norms2; blank[b]: all weights of row b are 0.
-void HashFunctions::centre(const CentredRows& block, std::uint8_t* blank, float* norms2) const {
+// Subtracts the mean, appends the biases, computes norms2; is_zero[b]: all weights of row b are 0.
+void HashFunctions::centre(const CentredRows& block, std::uint8_t* is_zero, float* norms2) const {
   const std::size_t lanes = block.lanes;
   std::array<float, kRowLanes> sizes{};
   std::fill_n(norms2, lanes, 0.0F);
@@ -71,17 +71,17 @@ void HashFunctions::centre(const CentredRows& block, std::uint8_t* blank, float*
   for (std::size_t b = 0; b < block.rows.count; ++b) {
     if (frame_.has_bias()) bias[b] = block.rows.rows.bias[block.rows.id(b)] - frame_.mean_bias();
     norms2[b] += bias[b] * bias[b];
-    blank[b] = sizes[b] == 0.0F ? 1 : 0;
+    is_zero[b] = sizes[b] == 0.0F ? 1 : 0;
   }
 }
 
-void HashFunctions::scatter(const CentredRows& block, const std::uint8_t* blank,
-                            std::uint32_t* fingerprints) const {
+void HashFunctions::hash_zero_rows(const CentredRows& block, const std::uint8_t* is_zero,
+                                   std::uint32_t* fingerprints) const {
   const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << (k_ * bits_)) - 1);
   for (std::size_t b = 0; b < block.rows.count; ++b) {
-    if (blank[b] == 0) continue;
+    if (is_zero[b] == 0) continue;
     for (std::uint32_t t = 0; t < tables(); ++t)
-      fingerprints[t * block.lanes + b] = scattered(block.rows.id(b), t) & mask;
+      fingerprints[t * block.lanes + b] = id_hash(block.rows.id(b), t) & mask;
   }
 }
 
@@ -118,11 +118,11 @@ void HashFunctions::prefetch_rows(const RowSet& set, std::size_t begin, std::siz
 void HashFunctions::hash_rows(const RowSet& set, HashScratch& scratch, std::uint32_t* fingerprints,
                               std::size_t stride, float* norms2) const {
   prepare(scratch, kRowLanes);
-  const std::size_t lanes = wide() ? 1 : kRowLanes;
-  std::array<std::uint8_t, kRowLanes> blank;
+  const std::size_t lanes = hashes_singly() ? 1 : kRowLanes;
+  std::array<std::uint8_t, kRowLanes> is_zero;
   for (std::size_t begin = 0; begin < set.count; begin += lanes) {
     const RowSet part = set.part(begin, std::min(lanes, set.count - begin));
-    if (wide()) {
+    if (hashes_singly()) {
       const float* row = fetch_row(part.rows, dim_, part.id(0), scratch.rows.data());
       std::copy_n(row, dim_, scratch.packed.data());
     } else {
@@ -130,9 +130,9 @@ void HashFunctions::hash_rows(const RowSet& set, HashScratch& scratch, std::uint
       prefetch_rows(set, begin + lanes, lanes);
     }
     const CentredRows block{scratch.packed.data(), lanes, part, scratch.norms.data()};
-    centre(block, blank.data(), scratch.norms.data());
+    centre(block, is_zero.data(), scratch.norms.data());
     hash_centred(block, scratch, scratch.prints.data());
-    scatter(block, blank.data(), scratch.prints.data());
+    hash_zero_rows(block, is_zero.data(), scratch.prints.data());
     if (norms2 != nullptr) std::copy_n(scratch.norms.data(), part.count, norms2 + begin);
     for (std::size_t t = 0; t < tables(); ++t) {
       std::copy_n(scratch.prints.data() + t * lanes, part.count, fingerprints + t * stride + begin);

@@ -103,9 +103,12 @@ class HashFunctions {
   std::span<const std::uint32_t> all_tables() const { return all_tables_; }
 
  private:
-  bool wide() const;
-  void centre(const CentredRows& block, std::uint8_t* blank, float* norms2) const;
-  void scatter(const CentredRows& block, const std::uint8_t* blank, std::uint32_t* fingerprints) const;
+  // Whether rows are too long to transpose kRowLanes of them; each is then hashed alone.
+  bool hashes_singly() const;
+  void centre(const CentredRows& block, std::uint8_t* is_zero, float* norms2) const;
+  // Sets the fingerprints of rows of zeros.
+  void hash_zero_rows(const CentredRows& block, const std::uint8_t* is_zero,
+                      std::uint32_t* fingerprints) const;
   void prefetch_rows(const RowSet& rows, std::size_t begin, std::size_t count) const;
 
   std::size_t dim_;
@@ -116,8 +119,8 @@ class HashFunctions {
   std::vector<std::uint32_t> all_tables_;
 };
 
-// A hash of (id, number) with avalanche, 32 bits.
-inline std::uint32_t scattered(std::size_t id, std::uint32_t number) {
+// 32-bit hash of the pair (id, number), with avalanche.
+inline std::uint32_t id_hash(std::size_t id, std::uint32_t number) {
   std::uint32_t h = static_cast<std::uint32_t>(id) * 0x9e3779b1U + number * 0x85ebca77U;
   h = (h ^ (h >> 15)) * 0x85ebca77U;
   h = (h ^ (h >> 13)) * 0xc2b2ae3dU;

@@ -151,7 +151,7 @@ void Simhash::fill_up(const CentredRows& block) const {
     const bool used = b < block.rows.count;
     const float lack = used ? frame().length2() - block.norms2[b] : 0.0F;
     const float size = lack > 0.0F ? scale * std::sqrt(lack) : 0.0F;
-    const std::uint32_t bits = used ? scattered(block.rows.id(b), UINT32_MAX) : 0;
+    const std::uint32_t bits = used ? id_hash(block.rows.id(b), UINT32_MAX) : 0;
     for (std::size_t i = 0; i < kPlaces; ++i) xt[i * block.lanes + b] = (bits >> i & 1) != 0 ? size : -size;
   }
 }

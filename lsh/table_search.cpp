@@ -96,7 +96,7 @@ std::size_t count_ids(QueryScratch& scratch, std::size_t buckets) {
 
 // Sets all counts to zero by raising scratch.zero; clears the array before 16 bits overflow. O(1) amortised
 // over queries.
-void reset_counts(QueryScratch& scratch, std::size_t buckets) {
+void reset_bucket_counts(QueryScratch& scratch, std::size_t buckets) {
   if (scratch.zero + buckets + scratch.buckets.size() >= kExcluded) {
     std::fill(scratch.bucket_counts.begin(), scratch.bucket_counts.end(), std::uint16_t{0});
     scratch.zero = 0;
@@ -134,7 +134,7 @@ void take_by_count(QueryScratch& scratch, std::size_t buckets, std::size_t wante
       if (count_of(id) == 1 && out.size() < enough) out.push_back(id);
     }
   }
-  reset_counts(scratch, buckets);
+  reset_bucket_counts(scratch, buckets);
 }
 
 // The same without the ids in `known` and `scored`: their counts begin at kExcluded.
