@@ -17,7 +17,7 @@ namespace {
 
 Trial trial_of(const slide::Trial& trial) {
   return {trial.number,   trial.changes, trial.score,   trial.train_seconds, trial.full_seconds, trial.within,
-          trial.diverged, trial.is_best, trial.dropped, trial.too_large,     trial.taken};
+          trial.diverged, trial.is_best, trial.pruned, trial.too_large,     trial.taken};
 }
 
 TuneResult tune_on(const slide::Config& stated, const Dataset& rows, const TuneOptions& options,

@@ -85,7 +85,7 @@ TEST(Cooccurrence, ChangeNothingWithoutPropagatingLabels) {
 
 TEST(Cooccurrence, AreComputedOnFirstUseForOtherVotes) {
   Neighbours neighbours = cooccurrence_knn_of({0.3, 5, 4.0, 0.0});
-  neighbours.set_votes(0.3, 4.0, 0.2);
+  neighbours.set_mix(0.3, 4.0, 0.2);
   EXPECT_EQ(neighbours.cooccurrence().of(0).size(), 3U);
   EXPECT_EQ(knn_with_cooccurrence(&neighbours), &neighbours);
 }

@@ -50,7 +50,7 @@ std::vector<std::vector<std::uint32_t>> ask(const NeuronIndex& index, const Bloc
   std::vector<std::vector<std::uint32_t>> answers(block.samples);
   for (std::size_t s = 0; s < block.samples; ++s) {
     index.find(s, block.lanes, wanted, scratch, answers[s]);
-    for (const std::uint16_t count : scratch.times) EXPECT_LE(count, scratch.none);
+    for (const std::uint16_t count : scratch.bucket_counts) EXPECT_LE(count, scratch.zero);
   }
   return answers;
 }
@@ -161,8 +161,8 @@ TEST(FixedIndex, EarlierQueriesLeaveNothingBehind) {
   for (std::size_t i = 0; i < 2200; ++i) {
     index.find(i % 16, block.lanes, kWanted, scratch, answer);
     ASSERT_EQ(answer, expected[i % 16]) << i;
-    largest |= scratch.none < before;
-    before = scratch.none;
+    largest |= scratch.zero < before;
+    before = scratch.zero;
   }
   EXPECT_TRUE(largest);
 }
