@@ -16,7 +16,7 @@ namespace slide::api {
 namespace {
 
 Trial trial_of(const slide::Trial& trial) {
-  return {trial.number,   trial.changes, trial.score,   trial.train_seconds, trial.full_seconds, trial.within,
+  return {trial.number,   trial.changes, trial.score,  trial.train_seconds, trial.full_seconds, trial.within,
           trial.diverged, trial.is_best, trial.pruned, trial.too_large,     trial.taken};
 }
 
