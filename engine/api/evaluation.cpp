@@ -61,7 +61,7 @@ Scored scored(const slide::Predictor& predictor, const Dataset& rows, LossKind l
 std::optional<Reliability> reliability_of(const Scored& found, const Dataset& truth) {
   slide::Reliability all, top;
   for (std::size_t i = 0; i < truth.size(); ++i) {
-    const float* score = found.scores.data() + i * found.ranking.most();
+    const float* score = found.scores.data() + i * found.ranking.limit();
     bool first = true;
     for (const std::uint32_t label : found.ranking[i]) {
       const bool hit = std::ranges::binary_search(truth.labels(i), label);
