@@ -1,9 +1,14 @@
 #include "datasets/formats/asked_names.h"
 
+#include <fmt/format.h>
+
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
+#include "datasets/rows/labelled_line.h"
 #include "datasets/rows/line_chunks.h"
+#include "engine/base/foreign_text.h"
 
 namespace slide {
 
@@ -56,6 +61,42 @@ AskedSources::AskedSources(std::span<const TextSource> sources, Separator separa
     std::string text = quoting.quoted(source.text);
     if (!text.empty()) source = {texts_.emplace_back(std::move(text)), source.origin, nullptr};
   }
+}
+
+namespace {
+
+// The longest beginning of a line, up to a blank, that is a user; else all of it.
+std::string_view name_in(std::string_view line, const AskedSources::HasUser& has_user) {
+  for (std::size_t end = line.size(); end != std::string_view::npos && end > 0;
+       end = line.rfind(' ', end - 1)) {
+    const std::string_view name = trimmed(line.substr(0, end));
+    if (name.find(' ') != std::string_view::npos && has_user(name)) return name;
+  }
+  return line;
+}
+
+}  // namespace
+
+std::string divided_name_warning(std::span<const TextSource> sources, const FirstWords& first_words,
+                                 const AskedSources::HasUser& has_user) {
+  if (first_words.empty()) return {};
+  for (const TextSource& source : sources) {
+    std::uint64_t number = 0;
+    for (std::string_view rest = source.text; !rest.empty();) {
+      const std::string_view line = trimmed(take_line(rest));
+      ++number;
+      const std::size_t end = line.find(' ');
+      if (end == std::string_view::npos || line.find('"') != std::string_view::npos) continue;
+      const std::string_view first = line.substr(0, end);
+      if (!first_words.contains(first) || has_user(first)) continue;
+      const std::string_view name = name_in(line, has_user);
+      return fmt::format(
+          "{}:{}: '{}' is read as the user '{}' and items; names with blanks go into quotes, as \"{}\"{}",
+          source.origin, number, shown_part(line), shown_part(first), shown_part(name),
+          shown_part(line.substr(name.size())));
+    }
+  }
+  return {};
 }
 
 }  // namespace slide

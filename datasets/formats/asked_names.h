@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "datasets/rows/text_source.h"
@@ -32,5 +33,13 @@ class AskedSources {
   std::deque<std::string> texts_;  // of changed sources
   std::vector<TextSource> sources_;
 };
+
+// First words of the names of known users that hold blanks.
+using FirstWords = std::unordered_set<std::string_view>;
+
+// A warning of the first line without quotes whose first word is no user, but one of `first_words`: divided
+// at blanks, such a line is a user of one word with items. "" where there is none. O(bytes).
+std::string divided_name_warning(std::span<const TextSource> sources, const FirstWords& first_words,
+                                 const AskedSources::HasUser& has_user);
 
 }  // namespace slide

@@ -20,6 +20,11 @@ std::vector<std::uint32_t> renumbered(std::span<const std::string_view> names, N
   return renumbered;
 }
 
+// Whether a name has what separates fields elsewhere.
+bool has_separator(std::string_view name) {
+  return name.find_first_of(";|,\t") != std::string_view::npos || name.find("::") != std::string_view::npos;
+}
+
 }  // namespace
 
 InteractionLog::InteractionLog(std::span<const TextSource> sources, const ReadOptions& options,
@@ -36,6 +41,7 @@ InteractionLog::InteractionLog(std::span<const TextSource> sources, const ReadOp
   });
   scratch = {};
   report_faults(chunks, options.skip_bad);
+  if (options.log.like_users == nullptr) warn_undivided(chunks);
   group_by_user(chunks);
   if (!users_.empty()) return;
   if (report_.bad_rows > 0) fail_input("{}; no row of the file can be read", report_.first.front());
@@ -75,6 +81,9 @@ void InteractionLog::parse_chunk(Chunk& chunk, bool skip_bad, Scratch& scratch) 
       if (!skip_bad) break;
       continue;
     }
+    if (chunk.layout->form == TextForm::kItemLists && parts.items.empty() && has_separator(parts.user)) {
+      if (chunk.undivided++ == 0) chunk.first_undivided = chunk.lines;
+    }
     const std::uint32_t user = user_of(parts.user);
     if (parts.of_pair.weight == 0) {
       ++chunk.weightless;
@@ -107,6 +116,24 @@ void InteractionLog::report_faults(const std::vector<Chunk>& chunks, bool skip_b
     }
     lines_before += chunk.lines;
   }
+}
+
+void InteractionLog::warn_undivided(const std::vector<Chunk>& chunks) {
+  const TextSource* source = nullptr;
+  std::uint64_t lines_before = 0, undivided = 0;
+  std::string first;
+  for (const Chunk& chunk : chunks) {
+    if (std::exchange(source, chunk.source) != chunk.source) lines_before = chunk.lines_before;
+    if (chunk.undivided > 0 && first.empty())
+      first = fmt::format("{}:{}", source->origin, lines_before + chunk.first_undivided);
+    undivided += chunk.undivided;
+    lines_before += chunk.lines;
+  }
+  if (undivided == 0) return;
+  report_.warnings.push_back(
+      fmt::format("{}: the whole line is read as a user without items, as {} line{}: its fields have another "
+                  "separator than those of other lines; write the same in all",
+                  first, undivided, undivided == 1 ? " is" : "s are"));
 }
 
 // Groups the entries of all chunks by user.

@@ -61,6 +61,8 @@ class InteractionLog {
     std::vector<std::string_view> users, items;
     UnquotedNames unquoted;              // storage of names with quotes
     std::uint64_t weightless = 0;        // lines of weight 0
+    std::uint64_t undivided = 0;         // lines of lists without items, but with another separator
+    std::uint64_t first_undivided = 0;   // number of the first of these within the chunk
     std::vector<std::uint32_t> of_user;  // by entry
     std::vector<Entry> entries;
   };
@@ -73,6 +75,7 @@ class InteractionLog {
   static std::vector<Chunk> cut(const TextSource& source, const LogLayout& layout, std::size_t chunk_bytes);
   void parse_chunk(Chunk& chunk, bool skip_bad, Scratch& scratch) const;
   void report_faults(const std::vector<Chunk>& chunks, bool skip_bad);
+  void warn_undivided(const std::vector<Chunk>& chunks);
   void group_by_user(std::vector<Chunk>& chunks);
 
   LogLayouts layouts_;

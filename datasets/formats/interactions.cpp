@@ -335,15 +335,29 @@ std::shared_ptr<const TextModel> learn_items_of(std::span<const std::string> fil
                            : learn_more_items(sources, options, *before, text);
 }
 
+namespace {
+
+FirstWords first_words_of(const LogUsers& users) {
+  FirstWords words;
+  for (std::size_t row = 0; row < users.size(); ++row) {
+    const std::string_view name = users.name(row);
+    if (const std::size_t end = name.find(' '); end != std::string_view::npos)
+      words.insert(name.substr(0, end));
+  }
+  return words;
+}
+
+}  // namespace
+
 CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel& items,
                             const ReadOptions& options, CsrSink& sink, std::size_t chunk_bytes) {
   const KnownLog known{items.form(), options.log.like_fields, options.log.like_separator};
   std::optional<AskedSources> asked;
-  if (const LogUsers* users = options.log.like_users; users != nullptr && known.separator) {
-    const auto has_user = [&](std::string_view user) { return users->row_of(user).has_value(); };
-    asked.emplace(sources, *known.separator, has_user, items);
-  }
-  InteractionLog log(asked ? asked->sources() : sources, options, known, chunk_bytes);
+  const LogUsers* const users = options.log.like_users;
+  const auto has_user = [&](std::string_view user) { return users->row_of(user).has_value(); };
+  if (users != nullptr && known.separator) asked.emplace(sources, *known.separator, has_user, items);
+  const std::span<const TextSource> read = asked ? asked->sources() : sources;
+  InteractionLog log(read, options, known, chunk_bytes);
   LogRows rows(log, items, options);
   const int threads = static_cast<int>(std::min(static_cast<std::size_t>(resolve_threads(options.threads)),
                                                 std::max<std::size_t>(rows.tiles(), 1)));
@@ -372,6 +386,10 @@ CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel
   }
   if (options.report != nullptr) {
     *options.report = log.report();
+    if (users != nullptr && log.layouts().parts.front().separator == Separator::kBlanks) {
+      std::string divided = divided_name_warning(read, first_words_of(*users), has_user);
+      if (!divided.empty()) options.report->add_warning(std::move(divided));
+    }
     options.report->unknown_features = std::accumulate(unknown.begin(), unknown.end(), std::uint64_t{0});
     if (all_times.mixes_units())
       options.report->add_warning(fmt::format(

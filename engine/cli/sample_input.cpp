@@ -18,6 +18,7 @@
 #include "datasets/rows/read_report.h"
 #include "datasets/rows/unpack.h"
 #include "datasets/rows/xmc_header.h"
+#include "datasets/text/plain_look.h"
 #include "datasets/text/table.h"
 #include "engine/base/error.h"
 #include "engine/cli/line_source.h"
@@ -127,9 +128,11 @@ void SampleInput::take_pieces(const Take& take) const {
     }
     return take_bytes(head, take);
   }
-  RowStream stream = stream_of(format_of(head));
-  for (std::string_view lines = head; !lines.empty(); lines = source.next()) take(stream.read(lines));
-  take_rest(stream, take);
+  const DataFormat format = format_of(head);
+  const Take take_text = taking_text(head, format, take);
+  RowStream stream = stream_of(format);
+  for (std::string_view lines = head; !lines.empty(); lines = source.next()) take_text(stream.read(lines));
+  take_rest(stream, take_text);
 }
 
 void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
@@ -139,14 +142,29 @@ void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
   if (format == DataFormat::kInteractions)
     return take_users([&](const ReadOptions& options) { return parse_dataset(bytes, origin_, options); },
                       take);
+  const Take take_text = taking_text(bytes, format, take);
   RowStream stream = stream_of(format);
   if (format != DataFormat::kText && !is_table(format)) {
     take(stream.read(bytes));
   } else {
     for (const std::string_view lines : cut_lines(bytes, LineSource::kMaxBytes, [](auto, auto) {}))
-      take(stream.read(lines));
+      take_text(stream.read(lines));
   }
-  take_rest(stream, take);
+  take_rest(stream, take_text);
+}
+
+// `take`, or where records of a table are read as lines of text, the same with a warning at its first part.
+SampleInput::Take SampleInput::taking_text(std::string_view head, DataFormat format, const Take& take) const {
+  if (format != DataFormat::kText || use_.format) return take;
+  const std::string columns = model_read_options(model_, use_.threads).columns.text;
+  std::string warning = plain_text_warning(head, origin_, columns);
+  if (warning.empty()) return take;
+  return [&take, warning = std::move(warning), is_told = false](const RowPart& part) mutable {
+    if (std::exchange(is_told, true)) return take(part);
+    RowPart warned = part;
+    warned.warnings.push_back(warning);
+    take(warned);
+  };
 }
 
 // Features alone; labels beside them are not read.
@@ -190,17 +208,18 @@ void SampleInput::take_users(const ReadAsked& read, const Take& take) const {
   const auto asked = std::make_shared<AskedUsers>();
   std::vector<std::string> notes;
   read_asked_users(read, known_log(notes), model_read_options(model_, use_.threads), *asked);
-  const std::string why = fmt::format("{}", fmt::join(notes, "; "));
   const std::size_t without = asked->without_items;
+  RowPart part;
+  part.warnings = asked->report.warnings;
+  if (!asked->of_known.empty()) (without == 0 ? part.warnings : notes).push_back(asked->of_known);
+  const std::string why = fmt::format("{}", fmt::join(notes, "; "));
   if (names_ && !why.empty() && without > 0 && without == asked->rows.size())
     fail_input("{}: no user has an item that the model knows; {}, or give items behind the names", origin_,
                why);
-  RowPart part;
-  part.warnings = asked->report.warnings;
   if (without == 0) {
     tell(notes);
   } else {
-    part.warnings.push_back(users_without_items(origin_, without, asked->rows.size()) +
+    part.warnings.push_back(users_without_items(origin_, without, asked->rows.size(), asked->without) +
                             (why.empty() ? "" : "; " + why));
   }
   part.rows = asked->rows;

@@ -156,6 +156,22 @@ void keep_told(const DataConfig& config, const LabelTexts* texts, const TextMode
   }
 }
 
+// Warns of a log with mostly new items, as where other data are read as one because the model is of
+// interactions.
+void warn_of_new_items(const Config& config, const Model& model, RunData& data) {
+  if (config.data.kind != DataKind::kInteractions) return;
+  const std::vector<std::uint32_t> users = data.train.label_frequencies();
+  const auto is_there = [](std::uint32_t count) { return count > 0; };
+  const auto before = static_cast<std::ptrdiff_t>(std::min(model.shape.labels, users.size()));
+  const auto known = std::count_if(users.begin(), users.begin() + before, is_there);
+  const auto all = std::ranges::count_if(users, is_there);
+  if (2 * known >= all) return;
+  data.train_report.add_warning(fmt::format(
+      "{}: is read as interactions, for the model {} was trained on these, and {} of its {} items are "
+      "new; check that the file is a log of the same users and items",
+      shown_path(config.data.train), config.train.init, all - known, all));
+}
+
 // Drops the labels that have had no sample for `forget` runs.
 void expire_labels(std::uint32_t forget, const Model& model, ContinuedData& further) {
   if (forget == 0) return;
@@ -196,6 +212,7 @@ ContinuedData read_continued_data(const Config& config, int threads, bool skip_b
   further.data = read_training_data(config, threads, skip_bad, text);
   widen(model, further.data);
   require_memory(plan_least(config, further.data.train, threads, nullptr), nullptr);
+  warn_of_new_items(config, model, further.data);
   further.idle = idle_after(model, further.data.train);
   keep_told(config.data, texts.get(), text.get(), further.idle);
   expire_labels(config.train.expire_labels, model, further);

@@ -184,7 +184,10 @@ void read_asked_users(const ReadAsked& read, const std::string& known, const Rea
     add_items(given.features(i), items);
     if (before) before->add_items_of(asked.users.name(i), items);
     rows.add(items);
+    if (items.empty() && asked.without.size() < AskedUsers::kShown)
+      asked.without.emplace_back(asked.users.name(i));
   }
+  if (before) asked.of_known = before->warning();
   asked.without_items = rows.without_items();
   asked.rows = rows.take(given.feature_count(), given.label_count());
 }
@@ -206,6 +209,8 @@ void read_held_out(const ReadAsked& read, const std::string& known, const ReadOp
   read_users(options, report, asked, read);
   read_users(of_known, ignored, before,
              [&](const ReadOptions& reading) { return read_dataset(known, reading); });
+  if (std::string few = few_known_items(known, before.rows, ignored); !few.empty())
+    report.add_warning(std::move(few));
   if (options.report != nullptr) *options.report = std::move(report);
   held_out.rows = held_out_samples(asked.rows, asked.users, before.rows, before.users);
   for (std::size_t row = 0; row < asked.users.size(); ++row) held_out.users.add(asked.users.name(row));

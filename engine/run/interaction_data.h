@@ -34,7 +34,10 @@ struct AskedUsers {
   Dataset rows;  // without labels
   LogUsers users;
   ReadReport report;
-  std::size_t without_items = 0;  // users
+  std::size_t without_items = 0;       // users
+  std::vector<std::string> without{};  // the names of the first kShown of these
+  std::string of_known{};              // a warning of the log of what users have; or ""
+  static constexpr std::size_t kShown = 3;
 };
 
 // What has been read of users to predict for, its values as they are, and what they have besides in the log

@@ -19,6 +19,8 @@ namespace slide {
 
 namespace {
 
+constexpr std::size_t kFewTitles = 2;  // under half of the items: worth a note
+
 // What separates the fields of a line: TABs or "::" where it has them, else what comes first.
 Separator separator_of(std::string_view line) {
   if (line.find('\t') != std::string_view::npos) return Separator::kTab;
@@ -58,7 +60,7 @@ ItemTitles::ItemTitles(const Model& model, const std::string& path) {
   titles_.resize(model.network.labels());
   const Separator separator = separator_of(rest.substr(0, rest.find('\n')));
   std::vector<std::string_view> fields;
-  std::size_t found = 0, number = 0;
+  std::size_t number = 0;
   while (!rest.empty()) {
     const std::string_view line = take_line(rest);
     ++number;
@@ -74,10 +76,14 @@ ItemTitles::ItemTitles(const Model& model, const std::string& path) {
     std::string& title = titles_[*label] = fields[1];
     std::ranges::replace_if(
         title, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-    ++found;
   }
+  const auto found = static_cast<std::size_t>(
+      std::ranges::count_if(titles_, [](const std::string& title) { return !title.empty(); }));
   if (found == 0)
     fail_input("{}: no line has an item of the model and its title; write 'ITEM<TAB>TITLE'", path);
+  if (kFewTitles * found < titles_.size())
+    note_ += fmt::format("{}: {} of {} items {} a title", note_.empty() ? path : std::string("; ") + path,
+                         found, titles_.size(), found == 1 ? "has" : "have");
 }
 
 }  // namespace slide

@@ -8,8 +8,15 @@
 #include "datasets/reader.h"
 #include "datasets/rows/data_parts.h"
 #include "datasets/rows/row_parser.h"
+#include "engine/base/foreign_text.h"
 
 namespace slide {
+
+namespace {
+
+constexpr std::uint64_t kFewKnown = 10;  // a tenth of the items or fewer are known: another file is meant
+
+}  // namespace
 
 void add_items(const SparseRow& row, Items& items) {
   for (std::size_t i = 0; i < row.ids.size(); ++i) items.emplace_back(row.ids[i], row.values[i]);
@@ -29,9 +36,11 @@ KnownUsers::KnownUsers(const std::string& path, ReadOptions options) {
   options.normalize = false;
   options.log.rows_by_name = true;
   options.users = &users_;
-  options.report = nullptr;
+  ReadReport report;
+  options.report = &report;
   options.unknown_labels = nullptr;
   rows_ = read_dataset(path, options);
+  warning_ = few_known_items(path, rows_, report);
 }
 
 void KnownUsers::add_items_of(std::string_view user, Items& items) const {
@@ -78,11 +87,23 @@ std::vector<std::string> rows_without_items(const DataConfig& config, const Data
   return {users_without_items("the samples", without, rows.size())};
 }
 
-std::string users_without_items(const std::string& origin, std::size_t without, std::size_t users) {
-  if (without == 0) return {};
+std::string few_known_items(const std::string& path, const Dataset& rows, const ReadReport& report) {
+  const std::uint64_t known = rows.feature_entries(), all = known + report.unknown_features;
+  if (kFewKnown * known >= all) return {};
   return fmt::format(
-      "{}: {} of {} users have no item that the model knows; what most users have is their answer", origin,
-      without, users);
+      "{}: {} of {} items of its users are items of the model; check that this is the log of what users have",
+      shown_path(path), known, all);
+}
+
+std::string users_without_items(const std::string& origin, std::size_t without, std::size_t users,
+                                std::span<const std::string> names) {
+  if (without == 0) return {};
+  std::string named;
+  for (const std::string& name : names)
+    named += fmt::format("{}'{}'", named.empty() ? " (" : ", ", shown_part(name));
+  return fmt::format(
+      "{}: {} of {} users have no item that the model knows{}; what most users have is their answer", origin,
+      without, users, names.size() == without && without > 0 ? named + ")" : "");
 }
 
 }  // namespace slide

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "datasets/formats/interactions.h"
 #include "datasets/rows/dataset.h"
 #include "datasets/rows/read_options.h"
+#include "datasets/rows/read_report.h"
 #include "engine/config/config.h"
 
 namespace slide {
@@ -37,10 +39,13 @@ class KnownUsers {
   // Fields of the log's pairs that are read; 0 of no log.
   std::size_t fields() const { return size() == 0 ? 0 : users_.log().fields; }
   std::optional<Separator> separator() const { return users_.log().separator; }  // between them
+  // That hardly an item of the log is one of the model: probably another file is meant. Else "".
+  const std::string& warning() const { return warning_; }
 
  private:
   LogUsers users_;
   Dataset rows_;
+  std::string warning_;
 };
 
 // Rows of users to predict for. One thread.
@@ -73,7 +78,12 @@ std::string users_not_looked_up(const std::string& file);
 // A warning, where rows of interactions have no item; none of other data.
 std::vector<std::string> rows_without_items(const DataConfig& config, const Dataset& rows);
 
+// A warning of a log of what users have with hardly an item of the model, as of another file; else "".
+std::string few_known_items(const std::string& path, const Dataset& rows, const ReadReport& report);
+
 // A warning, where `without` of `users` have no item that is known.
-std::string users_without_items(const std::string& origin, std::size_t without, std::size_t users);
+// `names`: of the first of them, told where these are all.
+std::string users_without_items(const std::string& origin, std::size_t without, std::size_t users,
+                                std::span<const std::string> names = {});
 
 }  // namespace slide

@@ -384,8 +384,11 @@ TestData read_test_data(const std::string& path, const Model& model, int threads
     const Dataset rows = read_dataset(path, options);
     return options.users == nullptr ? last_of(rows, model.config.data.test_last) : rows;
   };
-  return test_data(read, model, threads, skip_bad,
-                   tests_own_log(path, model) ? std::optional(path) : std::nullopt);
+  TestData data = test_data(read, model, threads, skip_bad,
+                            tests_own_log(path, model) ? std::optional(path) : std::nullopt);
+  if (std::string same = training_file_warning(path, model.config.data); !same.empty())
+    data.report.add_warning(std::move(same));
+  return data;
 }
 
 TestData parse_test_data(std::string_view bytes, const std::string& origin, const Model& model, int threads,

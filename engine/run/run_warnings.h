@@ -1,6 +1,8 @@
 // Checks of a run's data after they are read: errors and warnings. Safe from any thread, for different data.
 #pragma once
 
+#include <string>
+
 #include "datasets/text/text_model.h"
 #include "engine/config/config.h"
 #include "engine/run/run_sets.h"
@@ -10,6 +12,11 @@ namespace slide {
 // Throws InputError where data.label_separator is set, but data.train has no column of labels: it is neither
 // a table nor lines LABELS<TAB>TEXT. `text`: the text model of data.train, or nullptr.
 void check_separator(const DataConfig& config, const TextModel* text);
+
+// A warning that the samples at `path`, to measure by, are in a file that training reads by `config`; ""
+// where none is, for logs, whose items are held out, and where data.train_first or data.test_last takes them
+// apart.
+std::string training_file_warning(const std::string& path, const DataConfig& config);
 
 // Appends to the reports of `data` the warnings that need all samples: training data without repeated labels,
 // interactions with one item a user, test or validation data with nothing to measure.

@@ -1,0 +1,154 @@
+// Files that are read otherwise than meant, by commands that use a model: a table as lines of text, a name
+// with blanks as a user and items, one file in place of another. Each is warned of in one line.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace slide::test {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+class MisreadTest : public CliTest {
+ protected:
+  void write(const std::string& name, const std::string& text) { write_file(slide_.path(name), text); }
+  void train(Strings arguments) {
+    arguments.insert(arguments.begin(), "train");
+    for (const char* more : {"--force", "--quiet", "--epochs", "2", "--set", "text.min_count=1"})
+      arguments.emplace_back(more);
+    trained_ = slide_.run(arguments);
+    ASSERT_EQ(trained_.code, 0) << trained_.err;
+  }
+  // Two labels by lines of text.
+  void train_text() {
+    write("t.tsv", "a\tred ball\nb\tblue ball\na\tred cat\nb\tblue sky\n");
+    train({"t.tsv", "--out", "r"});
+  }
+  // Users of a group have four of its five items, all with `user` in front of their names.
+  void train_shop(const std::string& user) {
+    std::string log = "user,item\n";
+    for (int number = 0; number < 30; ++number) {
+      for (int item = 0; item < 5; ++item) {
+        if (item != number / 6 % 5) log += fmt::format("{}{},i{}-{}\n", user, number, number % 6, item);
+      }
+    }
+    write("log.csv", log);
+    train({"log.csv", "--out", "shop", "--set", "data.kind=interactions"});
+  }
+  // Lines on standard error with all parts.
+  static std::ptrdiff_t lines_with(const Outcome& done, const Strings& parts) {
+    std::istringstream lines(done.err);
+    std::ptrdiff_t count = 0;
+    for (std::string line; std::getline(lines, line);)
+      count +=
+          std::ranges::all_of(parts, [&](const std::string& p) { return line.find(p) != std::string::npos; });
+    return count;
+  }
+  void expect_warned(const Outcome& done, Strings parts) {
+    EXPECT_EQ(done.code, 0) << done.err;
+    parts.emplace_back("slide: warning: ");
+    EXPECT_EQ(lines_with(done, parts), 1) << done.err;
+  }
+  Outcome recommend(const std::string& users, const Strings& more = {}) {
+    Strings arguments = {"recommend", "shop", "--users", "-", "--k", "1"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return slide_.run(arguments, users);
+  }
+
+  Outcome trained_;
+};
+
+TEST_F(MisreadTest, ATableAsLinesOfText) {
+  train_text();
+  write("log.csv", "id,text\n1,red ball\n2,\"blue sky\"\n");
+  expect_warned(slide_.run({"predict", "r", "log.csv"}),
+                {"log.csv:1: ", "a table by its first line", "lines of text"});
+  write("log.txt", "\nid;text\n1;red ball\n");
+  expect_warned(slide_.run({"predict", "r", "log.txt"}), {"log.txt:2: ", "a table by its first line"});
+  write("bare.csv", "red ball\n");
+  expect_warned(slide_.run({"predict", "r", "bare.csv"}), {"bare.csv:1: ", "a table by its ending"});
+  for (const char* name : {"rows.jsonl", "rows.txt"}) {
+    write(name, "red\n{\"foo\": 1}\n{\"foo\": 2}\n");
+    const Outcome done = slide_.run({"predict", "r", name});
+    expect_warned(done, {fmt::format("{}:2: ", name), "JSON, as 2 of the first 3", "the texts alone"});
+    EXPECT_EQ(std::ranges::count(done.out, '\n'), 3);
+  }
+  expect_warned(slide_.run({"predict", "r", "-"}, "{\"foo\": 1}\n"), {"standard input:1: "});
+  EXPECT_EQ(slide_.run({"predict", "r", "log.csv", "--strict"}).code, 2);
+  write("plain.txt", "red ball, blue sky\n{x} is red\nthe text, id 5\n");
+  for (const char* plain : {"plain.txt", "t.tsv"}) EXPECT_EQ(slide_.run({"predict", "r", plain}).err, "");
+}
+
+TEST_F(MisreadTest, TheTrainingFileAsTheTest) {
+  train_text();
+  std::filesystem::create_symlink("t.tsv", slide_.path("same.tsv"));
+  for (const char* name : {"t.tsv", "same.tsv"}) {
+    expect_warned(slide_.run({"test", "r", name}), {fmt::format("{}: training reads this file", name)});
+    train({"t.tsv", "--out", "r2", "--test", name});
+    expect_warned(trained_, {name, "training reads this file"});
+  }
+  write("other.tsv", "a\tred sky\nb\tblue cat\n");
+  EXPECT_EQ(lines_with(slide_.run({"test", "r", "other.tsv"}), {"warning"}), 0);
+  train({"t.tsv", "--out", "r2", "--test", "t.tsv", "--set", "data.train_first=2", "data.test_last=2"});
+  EXPECT_EQ(trained_.err, "") << "taken apart";
+}
+
+TEST_F(MisreadTest, ANameWithBlanksAsAUserAndItems) {
+  train_shop("user ");
+  expect_warned(recommend("user 3\nuser 66\n"), {"standard input:2: 'user 66'", "as \"user 66\"", "quotes"});
+  expect_warned(recommend("user 3 i1-1\n"), {"standard input:1: ", "as \"user 3\" i1-1"});
+  for (const char* meant : {"user 3\nnew i1-1 i1-2\n", "\"user 66\" i1-1\n", "user 66,i1-1\n"})
+    EXPECT_EQ(lines_with(recommend(meant), {"quotes"}), 0) << meant;
+}
+
+TEST_F(MisreadTest, AHeaderAmongUsersIsNamed) {
+  train_shop("u");
+  expect_warned(recommend("customer\nu3\nu4\n"), {"1 of 3 users", "('customer')"});
+  expect_warned(recommend("u3\na\nb\nc\n"), {"3 of 4 users", "('a', 'b', 'c')"});
+  EXPECT_EQ(lines_with(recommend("u3\na\nb\nc\nd\n"), {"'a'"}), 0) << "many";
+}
+
+TEST_F(MisreadTest, AnotherFileAsTheLogOfUsers) {
+  train_shop("u");
+  write("t.tsv", "a\tred ball\nb\tblue ball\n");
+  const Outcome refused = recommend("u3\n", {"--known", "t.tsv"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_EQ(lines_with(refused, {"t.tsv: 0 of 2 items"}), 1) << refused.err;
+  expect_warned(recommend("u3 i1-1\n", {"--known", "t.tsv"}), {"t.tsv: 0 of 2 items of its users"});
+  EXPECT_EQ(lines_with(recommend("u3\n", {"--known", "log.csv"}), {"warning"}), 0);
+  train({"t.tsv", "--init", "shop", "--out", "more"});
+  expect_warned(trained_, {"t.tsv: is read as interactions", "shop", "2 of its 2 items are new"});
+  train({"log.csv", "--init", "shop", "--out", "more"});
+  EXPECT_EQ(trained_.err, "");
+}
+
+TEST_F(MisreadTest, FewItemsWithATitle) {
+  train_shop("u");
+  write("titles", "i1-1\tOne\nother\tTwo\n");
+  const Outcome done = recommend("u3\n", {"--titles", "titles"});
+  EXPECT_EQ(lines_with(done, {"titles: 1 of 30 items has a title"}), 1) << done.err;
+}
+
+TEST_F(MisreadTest, ListsWithAnotherSeparatorInSomeLines) {
+  std::string lists;
+  for (int user = 0; user < 30; ++user) {
+    const char part = user == 7 || user == 9 ? ';' : ',';
+    lists += fmt::format("u{}", user);
+    for (int item = 0; item < 3 + user % 3; ++item) lists += fmt::format("{}i{}", part, (user + item) % 9);
+    lists += '\n';
+  }
+  write("lists.txt", lists);
+  train({"lists.txt", "--out", "r", "--set", "data.kind=interactions"});
+  expect_warned(trained_, {"lists.txt:8: ", "as 2 lines are", "another separator"});
+  std::ranges::replace(lists, ';', ',');
+  write("lists.txt", lists);
+  train({"lists.txt", "--out", "r", "--set", "data.kind=interactions"});
+  EXPECT_EQ(trained_.err, "");
+}
+
+}  // namespace
+}  // namespace slide::test
