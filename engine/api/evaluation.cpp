@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/api/arguments.h"
 #include "engine/api/internals.h"
 #include "engine/inference/inference.h"
+#include "engine/inference/label_counts.h"
 #include "engine/inference/probability.h"
 #include "engine/inference/ranking.h"
 #include "engine/inference/reliability.h"
@@ -74,6 +76,18 @@ std::optional<Reliability> reliability_of(const Scored& found, const Dataset& tr
   return summary_of(all, top);
 }
 
+std::size_t labels_of(const slide::Model& model, const Dataset& rows) {
+  return std::max<std::size_t>(model.network.labels(), rows.label_count());
+}
+
+void add_coverage(const slide::Model& model, const LabelCounts& counts, Measures& measures) {
+  Popularity popularity;
+  if (model.config.data.kind == DataKind::kInteractions)
+    popularity = {model.shape.label_frequencies, model.shape.samples};
+  for_each_coverage(counts, popularity,
+                    [&](const std::string& name, double value) { measures[name] = value; });
+}
+
 }  // namespace
 
 Measures evaluate(const Model& model, const Data& data, const std::vector<std::uint32_t>& ks, int threads,
@@ -94,23 +108,21 @@ Measures evaluate(const Model& model, const Data& data, const std::vector<std::u
     const Dataset rows = scaled_rows(Internals::of(data), impl.model.config.data);
     check_labels_apart(impl.model, rows);
     const LossKind loss = impl.model.config.loss.kind;
-    // Probabilities of a normalised loss need all logits, which metrics do not: another pass.
-    if (reliability == nullptr || is_normalised(loss)) {
-      const slide::Predictor predictor(impl.model.trained(), options);
-      const Measures measures =
-          measures_of(slide::evaluate(predictor, rows, ranks, propensities(impl.model)));
-      if (reliability == nullptr) return measures;
+    const slide::Predictor predictor(impl.model.trained(), options);
+    const Scored found = scored(predictor, rows, loss);
+    if (reliability != nullptr && is_normalised(loss)) {
+      // Probabilities of a normalised loss need all logits, which metrics do not: another pass.
       options.log_softmax = true;
       *reliability =
           reliability_of(scored(slide::Predictor(impl.model.trained(), options), rows, loss), rows);
-      return measures;
+    } else if (reliability != nullptr) {
+      *reliability = reliability_of(found, rows);
     }
-    const slide::Predictor predictor(impl.model.trained(), options);
-    const Scored found = scored(predictor, rows, loss);
-    *reliability = reliability_of(found, rows);
     Metrics none(ranks, propensities(impl.model));
     if (predictor.of_items()) none.tell_first_hits();
-    return measures_of(measured(found.ranking, rows, std::move(none)));
+    Measures measures = measures_of(measured(found.ranking, rows, std::move(none)));
+    add_coverage(impl.model, LabelCounts(found.ranking, rows, ranks, labels_of(impl.model, rows)), measures);
+    return measures;
   });
 }
 

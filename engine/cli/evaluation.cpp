@@ -103,12 +103,7 @@ std::string table(const Metrics& metrics, const LabelCounts& counts, const Popul
 
 Json coverage_json(const LabelCounts& counts, const Popularity& popularity) {
   Json json = Json::object();
-  const std::vector<std::uint32_t>& ks = counts.ks();
-  for (std::size_t i = 0; i < ks.size(); ++i) json[fmt::format("coverage_at_{}", ks[i])] = counts.coverage(i);
-  for (std::size_t i = 0; i < ks.size(); ++i)
-    json[fmt::format("catalogue_at_{}", ks[i])] = counts.catalogue(i);
-  for (std::size_t i = 0; popularity.samples > 0 && i < ks.size(); ++i)
-    json[fmt::format("novelty_at_{}", ks[i])] = counts.novelty(i, popularity);
+  for_each_coverage(counts, popularity, [&](const std::string& name, double value) { json[name] = value; });
   return json;
 }
 

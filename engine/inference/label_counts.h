@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "datasets/rows/dataset.h"
@@ -64,5 +65,18 @@ class LabelCounts {
   std::vector<Predicted> predicted_;  // [ids, ks]
   std::size_t carried_ = 0;
 };
+
+// Calls take(name, value) for coverage_at_K, catalogue_at_K and, where `popularity` has samples,
+// novelty_at_K, as `slide test --json` has them.
+template <class Take>
+void for_each_coverage(const LabelCounts& counts, const Popularity& popularity, const Take& take) {
+  const std::vector<std::uint32_t>& ks = counts.ks();
+  for (std::size_t i = 0; i < ks.size(); ++i)
+    take("coverage_at_" + std::to_string(ks[i]), counts.coverage(i));
+  for (std::size_t i = 0; i < ks.size(); ++i)
+    take("catalogue_at_" + std::to_string(ks[i]), counts.catalogue(i));
+  for (std::size_t i = 0; popularity.samples > 0 && i < ks.size(); ++i)
+    take("novelty_at_" + std::to_string(ks[i]), counts.novelty(i, popularity));
+}
 
 }  // namespace slide

@@ -50,6 +50,7 @@ def test_all_doors_agree_on_labels_that_training_lacks(text_model, program):
     assert tested["unknown_labels"] == sum("x" in one for one in names) > 5
     model = slide.Model.load(folder / "m.slide")
     same(tested, model.evaluate(texts, names, ranks))
+    assert {name for name in tested if "_at_" in name} <= set(model.evaluate(texts, names, ranks))
     same(tested, classifier.model_.evaluate(texts, names, ranks))
     x, y, _, found = slide.read(folder / "te.tsv", model=model, names=True)
     assert found.tolist() == [*model.label_names, "x"] and y.shape[1] == 4

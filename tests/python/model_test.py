@@ -73,7 +73,7 @@ def test_measures_are_those_of_the_command_line(program, samples, few, tmp_path)
     measures = model.evaluate(x, y, [1, 3])
     best = model.predict(x, 1)[0][:, 0]
     assert measures["p_at_1"] == np.mean([y[i, label] for i, label in enumerate(best)])
-    assert set(measures) == {f"{name}_at_{k}" for name in ("p", "ndcg", "psp", "psndcg", "recall") for k in (1, 3)} | {"reliability"}
+    assert set(measures) == {f"{name}_at_{k}" for name in ("p", "ndcg", "psp", "psndcg", "recall", "coverage", "catalogue") for k in (1, 3)} | {"reliability"}
 
 
 def test_vectors_and_what_is_related(samples, few):
@@ -127,7 +127,7 @@ def test_an_evaluation_is_a_table_in_a_notebook(samples, few):
     x, y = samples
     measures = slide.Classifier(**few).fit(x, y).model_.evaluate(x, y, [1, 10])
     page = measures._repr_html_()
-    assert page.count("<tr>") == 7 and "<th>at 1</th><th>at 10</th>" in page and f"{measures['ndcg_at_10']:.4f}" in page
+    assert page.count("<tr>") == 9 and "<th>at 1</th><th>at 10</th>" in page and f"{measures['ndcg_at_10']:.4f}" in page
     assert "precision head" in slide.evaluate(y, y.toarray(), Y_train=y)._repr_html_()
 
 

@@ -7,6 +7,7 @@ see ``Classifier`` for what other types cost.
 from __future__ import annotations
 
 import operator
+import re
 import warnings
 from collections import Counter
 from typing import Any, Optional
@@ -284,7 +285,7 @@ def _ids_of(values: list, known: np.ndarray, unseen: bool) -> tuple[np.ndarray, 
         try:
             return np.array([place[value] for value in values], np.int32), len(known)
         except KeyError as missing:
-            raise InputError(f"labels: there is no label {missing}; give only those that the model was fitted with")
+            raise InputError(f"labels: there is no label {missing} among the classes given; name all of them, or leave classes out")
     return np.array([place.setdefault(value, len(place)) for value in values], np.int32), len(place)
 
 
@@ -365,7 +366,8 @@ def _of_single(y: np.ndarray, known: Optional[np.ndarray], unseen: bool = False)
         classes = known
         ids, count = _ids_of(y.tolist(), classes, True)
         if count > len(classes) and not unseen:
-            raise InputError("labels: there is a class that is not in classes_; give all classes to the first call")
+            missing = next(value for value in y.tolist() if value not in set(classes.tolist()))
+            raise InputError(f"labels: y has the class {missing!r}, which classes lacks; name all classes in it, or leave it out")
         return Targets((np.arange(len(y) + 1), ids, None, count), classes, True)
     return Targets((np.arange(len(y) + 1), ids.astype(np.int32), None, len(classes)), classes, True)
 
@@ -538,6 +540,23 @@ def data_of(features: Any, targets: Optional[Targets] = None) -> _slide.Data:
     if isinstance(features, np.ndarray):
         return _slide.from_dense(features, rows)
     return _slide.from_csr(rows_of(features), rows)
+
+
+_SEPARATED = re.compile(r"[^\s,;|]+([,;|])[^\s,;|]+(?:\1[^\s,;|]+)*")  # a,b or a;b;c
+
+
+def warn_of_joined(classes: np.ndarray, y: Any, stacklevel: int = 3) -> None:
+    """Warns where a tenth of the first names, one a sample, look like several with a separator, which stay one label."""
+    if classes.dtype.kind not in "OU" or is_sparse(y) or getattr(y, "ndim", 1) != 1:
+        return
+    first = [name for name in list(y[:1000]) if isinstance(name, str)]
+    joined = [(name, found[1]) for name in first if (found := _SEPARATED.fullmatch(name.strip()))]
+    if not joined or 10 * len(joined) < len(first):
+        return
+    name, separator = joined[0]
+    warnings.warn(
+        f"labels: {_shown(name)} looks like several labels parted by {separator!r} and is read as one; give a list of "
+        f"labels for each sample, as [name.split({separator!r}) for name in y]", UserWarning, stacklevel=stacklevel)
 
 
 def learnt_data_of(texts: Any, targets: Targets, source: "_slide.Config | _slide.Model") -> _slide.Data:

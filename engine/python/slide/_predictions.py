@@ -27,6 +27,7 @@ from ._inputs import (
 )
 from ._parameters import cut_of, proba_k_of, tell_once
 from ._sklearn import check_is_fitted
+from ._shown import Explanation
 from ._slide import InputError
 from .model import Model
 
@@ -105,6 +106,22 @@ class Predictions:
                 labels = labels.astype(object)
             labels[missing] = -1 if labels.dtype.kind == "i" else None
         return (labels, scores) if return_scores else labels
+
+    def explain(self, X: Any, k: int = 3, *, features: int = 10) -> "Explanation | list[Explanation]":
+        """Why samples have their best labels: the features that raise the score of each most, as ``Model.explain``.
+
+        X: as in ``predict``, or one text. k: labels a sample. features: at most so many for a label. Labels stand as in
+        ``classes_``, features as words of texts, names of a data frame's columns, or numbers of columns.
+        """
+        check_is_fitted(self, "model_")
+        one = isinstance(X, str)
+        if isinstance(X, (list, tuple)) and len(X) == 0:
+            return []
+        columns = getattr(self, "feature_names_in_", ())
+        name_of = self.model_.feature_name if self._text else (lambda at: columns[at] if at < len(columns) else at)
+        explanations = self.model_._explanations(
+            self._data([X] if one else X), k, features, lambda ids: self.classes_[ids], name_of, threads=self._threads)
+        return explanations[0] if one else explanations
 
     def _scores(self, x: Any, k: Optional[int], logits: bool, threshold: Optional[float] = None) -> Any:
         """CSR [n, labels] of float32 with min(k, labels) entries a row, fewer where fewer are found, ids ascending."""

@@ -30,6 +30,7 @@ from ._inputs import (
     rows_of,
     targets_of,
     text_data_of,
+    warn_of_joined,
     weighted,
     whole,
 )
@@ -232,6 +233,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         if self.threshold == BEST_F1 and not self.validation and eval_set is None:
             cut_of(self.threshold, None)  # which says what is missing
         targets = targets_of(y)
+        warn_of_joined(targets.classes, y)
         data = self._take(X, targets, config, self._weights(targets, sample_weight), groups, times)
         held = None if eval_set is None else self._held(data, eval_set)
         if held is None and self.threshold == BEST_F1:

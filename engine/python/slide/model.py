@@ -301,7 +301,8 @@ class Model:
 
         X: as in ``predict``. Y: labels of the samples as a CSR matrix [n, labels], an array of 0 and 1, lists of numbers of
         labels, or of names of a model trained on text, or one number or name a sample, [n]. Labels that the model does not
-        know count as missed. Without `k` the ranks are ``eval.k`` of the model. threshold: also precision, recall and F1 of
+        know count as missed. ``coverage_at_k`` and ``catalogue_at_k`` are shares of labels, and of interactions
+        ``novelty_at_k`` is in bits, as of ``slide test``. Without `k` the ranks are ``eval.k`` of the model. threshold: also precision, recall and F1 of
         the labels whose probability reaches it: ``f1_micro``, ``precision_macro`` and so on. Returns means over all samples,
         ``{"p_at_1": ...}``.
         """
@@ -399,21 +400,30 @@ class Model:
         one = isinstance(X, str)
         if isinstance(X, (list, tuple)) and len(X) == 0:
             return []
-        data = self._data([X] if one else X)
+        named, words = self._named and names is not False, self.is_text and names is not False
+        explanations = self._explanations(
+            self._data([X] if one else X), k, features, self._names_of if named else (lambda ids: ids),
+            lambda at: self._name_of(at, words), inference=inference)
+        return explanations[0] if one else explanations
+
+    def _explanations(
+        self, data: _slide.Data, k: int, features: int, labels_of: Any, name_of: Any, **how: Any
+    ) -> "list[Explanation]":
+        """Explanations of samples, with labels and features named by these functions, of ids [n, k] and of a feature."""
         k, features = whole(k, "k", 1, max(MOST_K, self.labels)), whole(features, "features", 1)
-        ids, scores = self._predict(data, min(k, self.labels), inference=inference)
+        ids, scores = self._predict(data, min(k, self.labels), **how)
         parts = self._engine.explain(data, np.where(ids < 0, NO_LABEL, ids).ravel().tolist(), features)
-        named = self._named and names is not False
-        labels, words = self._names_of(ids) if named else ids, self.is_text and names is not False
-        explanations = [
+        labels = labels_of(ids)
+        return [
             Explanation(
-                Reason(label if named else int(label), float(score), [(self._name_of(at, words), part) for at, part in told_of])
+                Reason(
+                    label if isinstance(label, str) else int(label) if isinstance(label, np.integer) else label,
+                    float(score), [(name_of(at), part) for at, part in told_of])
                 for number, label, score, told_of in zip(ids[row], labels[row], scores[row], parts[row * ids.shape[1] : (row + 1) * ids.shape[1]])
                 if number >= 0
             )
             for row in range(len(ids))
         ]
-        return explanations[0] if one else explanations
 
     def _name_of(self, feature: int, named: bool) -> "str | int":
         return self._engine.feature_name(feature) if named else feature
