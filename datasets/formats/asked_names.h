@@ -1,6 +1,7 @@
 // Names with blanks in lines of users to predict for. Safe from any thread.
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <span>
@@ -36,6 +37,16 @@ class AskedSources {
 
 // First words of the names of known users that hold blanks.
 using FirstWords = std::unordered_set<std::string_view>;
+template <class Users>  // LogUsers
+FirstWords first_words_of(const Users& users) {
+  FirstWords words;
+  for (std::size_t row = 0; row < users.size(); ++row) {
+    const std::string_view name = users.name(row);
+    if (const std::size_t end = name.find(' '); end != std::string_view::npos)
+      words.insert(name.substr(0, end));
+  }
+  return words;
+}
 
 // A warning of the first line without quotes whose first word is no user, but one of `first_words`: divided
 // at blanks, such a line is a user of one word with items. "" where there is none. O(bytes).

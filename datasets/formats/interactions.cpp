@@ -335,20 +335,6 @@ std::shared_ptr<const TextModel> learn_items_of(std::span<const std::string> fil
                            : learn_more_items(sources, options, *before, text);
 }
 
-namespace {
-
-FirstWords first_words_of(const LogUsers& users) {
-  FirstWords words;
-  for (std::size_t row = 0; row < users.size(); ++row) {
-    const std::string_view name = users.name(row);
-    if (const std::size_t end = name.find(' '); end != std::string_view::npos)
-      words.insert(name.substr(0, end));
-  }
-  return words;
-}
-
-}  // namespace
-
 CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel& items,
                             const ReadOptions& options, CsrSink& sink, std::size_t chunk_bytes) {
   const KnownLog known{items.form(), options.log.like_fields, options.log.like_separator};

@@ -109,13 +109,15 @@ Measures evaluate(const Model& model, const Data& data, const std::vector<std::u
     check_labels_apart(impl.model, rows);
     const LossKind loss = impl.model.config.loss.kind;
     const slide::Predictor predictor(impl.model.trained(), options);
+    if (reliability == nullptr)
+      return measures_of(slide::evaluate(predictor, rows, ranks, propensities(impl.model)));
     const Scored found = scored(predictor, rows, loss);
-    if (reliability != nullptr && is_normalised(loss)) {
+    if (is_normalised(loss)) {
       // Probabilities of a normalised loss need all logits, which metrics do not: another pass.
       options.log_softmax = true;
       *reliability =
           reliability_of(scored(slide::Predictor(impl.model.trained(), options), rows, loss), rows);
-    } else if (reliability != nullptr) {
+    } else {
       *reliability = reliability_of(found, rows);
     }
     Metrics none(ranks, propensities(impl.model));

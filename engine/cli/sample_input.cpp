@@ -18,7 +18,7 @@
 #include "datasets/rows/read_report.h"
 #include "datasets/rows/unpack.h"
 #include "datasets/rows/xmc_header.h"
-#include "datasets/text/plain_look.h"
+#include "datasets/text/plain_text_check.h"
 #include "datasets/text/table.h"
 #include "engine/base/error.h"
 #include "engine/cli/line_source.h"

@@ -496,6 +496,11 @@ std::vector<PlainKey> parse_plain(std::string_view text, const std::string& orig
     PlainKey& plain = keys.emplace_back();
     plain.key = key;
     plain.line = static_cast<unsigned>(node->source().begin.line);
+    if (node->is_table())
+      fail_at(
+          fmt::format("{}:{}", origin, plain.line),
+          fmt::format("[{}] is a table, but all keys of this file stand at the top level; leave the line out",
+                      plain.key));
     const auto take = [&](const toml::node& value) {
       const std::optional<std::string> one = plain_text(value);
       if (!one)

@@ -307,6 +307,19 @@ TEST_F(RecommendTest, SimilarItemsAreThoseOfInspect) {
   }
   EXPECT_EQ(by_first(out({"similar", "shop", "--all", "--k", "1"})).size(), 30U);
   EXPECT_EQ(out({"similar", "shop", "-"}, "i2-0\ni4-3\n"), out({"similar", "shop", "i2-0", "i4-3"}));
+  const Outcome some = slide_.run({"similar", "shop", "-"}, "i2-0\ni9-0x\n\nelse where\ni4-3\n");
+  EXPECT_EQ(some.code, 0);
+  EXPECT_EQ(some.out, out({"similar", "shop", "i2-0", "i4-3"})) << "what the model has";
+  EXPECT_NE(
+      some.err.find("warning: standard input:2: there is no label 'i9-0x' in the model; did you mean 'i"),
+      std::string::npos)
+      << some.err;
+  EXPECT_NE(some.err.find("warning: standard input:4: there is no label 'else where' in the model\n"),
+            std::string::npos)
+      << some.err;
+  const Outcome nothing = slide_.run({"similar", "shop", "-"}, "nowhere\n");
+  EXPECT_EQ(nothing.code, 2);
+  EXPECT_EQ(nothing.err, "slide: standard input:1: there is no label 'nowhere' in the model\n");
   const Json line = Json::parse(out({"similar", "shop", "i0-0", "--k", "1", "--json"}));
   EXPECT_EQ(line["item"], "i0-0");
   EXPECT_TRUE(line["similar"][0].contains("name"));

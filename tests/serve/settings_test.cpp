@@ -57,9 +57,13 @@ TEST_F(ServeSettingsTest, FaultsOfSettingsAreOneLine) {
     expect_refused(slide_->run({"serve", "ids", "--port", "0", "--config", "bad.toml"}), message);
   };
   refused("# a server\nkk = 3\n", "bad.toml:2: unknown key 'kk'; did you mean 'k'?");
-  refused("[serve]\nk = 3\n", "bad.toml:1: 'serve' must be a text, a number");
+  refused("[serve]\nk = 3\n",
+          "bad.toml:1: [serve] is a table, but all keys of this file stand at the top level");
   refused("k = \n", "no TOML");
   refused("k = 0\n", "bad.toml:1: k: '0' is no whole number");
+  const Outcome missing = slide_->run({"serve", "ids", "--config", "none.toml"});
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_TRUE(missing.err.starts_with("slide: none.toml: no such file; --config")) << missing.err;
 }
 
 TEST_F(ServeSettingsTest, AThresholdOfTheServerDecides) {

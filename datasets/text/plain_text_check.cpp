@@ -1,4 +1,4 @@
-#include "datasets/text/plain_look.h"
+#include "datasets/text/plain_text_check.h"
 
 #include <fmt/format.h>
 
