@@ -156,6 +156,18 @@ MaybeViolation check_test_after(const DataConfig& data) {
   return {};
 }
 
+MaybeViolation check_margin(const Config& config) {
+  const LayerConfig& output = config.layers.back();
+  if (output.wide_margin == 0) return {};
+  const std::string key = layer_name(config.layers.size() - 1) + ".wide_margin";
+  if (!output.wide) return violation(key, "= {} needs wide = true", output.wide_margin);
+  if (config.loss.kind != LossKind::kSigmoid)
+    return violation(key, "= {} needs loss.kind = sigmoid", output.wide_margin);
+  if (config.data.kind == DataKind::kInteractions)
+    return violation(key, "= {} needs data.kind = samples", output.wide_margin);
+  return {};
+}
+
 MaybeViolation check_interactions(const Config& config) {
   const DataConfig& data = config.data;
   if (data.kind == DataKind::kSamples) {
@@ -258,6 +270,7 @@ std::optional<Violation> find_violation(const Config& config) {
   if (auto broken = check_sample_keys(config.data)) return broken;
   if (auto broken = check_text(config.text)) return broken;
   if (auto broken = check_layers(config.layers)) return broken;
+  if (auto broken = check_margin(config)) return broken;
   if (auto broken = check_interactions(config)) return broken;
   if (auto broken = check_shards(config)) return broken;
   if (auto broken = check_label_text(config)) return broken;

@@ -30,6 +30,7 @@ TrainingLoop::TrainingLoop(LoopStart start, const Dataset& sizes)
                 start.cluster),
       source_(std::move(start.source)),
       label_weights_(std::move(start.label_weights)),
+      label_margins_(std::move(start.label_margins)),
       cluster_(start.cluster),
       threads_(start.threads),
       batch_(full_batch(start, config().train)),
@@ -109,7 +110,7 @@ double TrainingLoop::step(std::size_t first, std::size_t count) {
   phases_.data += clock.lap();
   // A: forward, loss, backward; the network is const.
   training_.pass(std::as_const(network_), blocks,
-                 {steps_.all(), 1.0f / static_cast<float>(count), label_weights_}, phases_);
+                 {steps_.all(), 1.0f / static_cast<float>(count), label_weights_, label_margins_}, phases_);
   clock.lap();
   // B: every row with a gradient is updated in the shard that owns it.
   training_.update(network_, optimizer_, threads_);

@@ -34,6 +34,7 @@ struct LoopStart {
   Network network;                               // with its tables
   std::unique_ptr<SampleSource> source;          // not null
   std::vector<float> label_weights = {};         // by label; empty: all 1
+  std::vector<float> label_margins = {};         // by label; empty: all 0
   bool continued = false;                        // the network was trained before,
   std::uint64_t steps_before = 0;                // in so many steps,
   std::optional<OptimizerState> optimizer = {};  // and this is the optimizer's state, if known
@@ -104,7 +105,7 @@ class TrainingLoop {
   Network network_;
   NetworkTraining training_;
   std::unique_ptr<SampleSource> source_;
-  std::vector<float> label_weights_;
+  std::vector<float> label_weights_, label_margins_;
   Cluster* cluster_;
   int threads_;
   std::size_t batch_;                 // samples of a full step

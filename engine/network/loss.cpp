@@ -132,6 +132,10 @@ double logistic_loss(const BlockTargets& t, Slice neurons, std::span<const std::
   const auto weight_at = [&](std::uint32_t place) {
     return positive_weight * t.weight_of_label(neurons.first + place / t.lanes);
   };
+  if (!t.margins.empty()) {
+    for (const std::uint32_t place : places)
+      slice[place] -= t.margin_of_label(neurons.first + place / t.lanes);
+  }
   // The kernel below counts every neuron as a negative: for a label, subtract that and add its own loss.
   for (const std::uint32_t place : places)
     loss += weight_at(place) * softplus(-double(slice[place])) - softplus(double(slice[place]));

@@ -29,6 +29,8 @@ struct BlockTargets {
   // Label weights, by label; empty: all are 1. Active neuron a is label first + ids[a], or first + a when
   // `ids` is nullptr.
   std::span<const float> weights = {};
+  // Logit margins, by label; empty: all are 0.
+  std::span<const float> margins = {};
   std::size_t first = 0;
   const std::uint32_t* ids = nullptr;
 
@@ -37,11 +39,14 @@ struct BlockTargets {
     return labels.empty() ? set->labels_of(sample).size() : labels[sample].size();
   }
   // Weight of the label that is active neuron `a`.
-  double weight_of_label(std::size_t a) const {
-    return weights.empty() ? 1.0 : double(weights[first + (ids != nullptr ? ids[a] : a)]);
-  }
+  double weight_of_label(std::size_t a) const { return weights.empty() ? 1.0 : double(weights[label_of(a)]); }
+  // Margin of the label that is active neuron `a`.
+  float margin_of_label(std::size_t a) const { return margins.empty() ? 0.0f : margins[label_of(a)]; }
   // Mean weight of the labels of a sample; 1 without labels.
   double weight_of_sample(std::size_t sample) const;
+
+ private:
+  std::size_t label_of(std::size_t a) const { return first + (ids != nullptr ? ids[a] : a); }
 };
 
 // Softmax cross-entropy over the active set, of a range of lanes: sum over the labels l of a sample of
@@ -90,9 +95,10 @@ double local_loss(const LossConfig& config, const BlockTargets& targets, Slice n
                   std::span<const std::uint32_t> places, float scale, float* z);
 
 // local_loss() by the logistic loss (one-vs-all, LossKind::kSigmoid): w softplus(-z) for a label, w =
-// positive_weight * weight_of_label(), and softplus(z) for each other active neuron. The logQ correction of a
-// negative that stands for n neurons adds log(n) to its logit: its gradient is about n * p where the
-// probability p is small, as of n neurons, and at most 1, as of one.
+// positive_weight * weight_of_label(), and softplus(z) for each other active neuron. A label's logit is first
+// lowered by margin_of_label(). The logQ correction of a negative that stands for n neurons adds log(n) to
+// its logit: its gradient is about n * p where the probability p is small, as of n neurons, and at most 1, as
+// of one.
 double logistic_loss(const BlockTargets& targets, Slice neurons, std::span<const std::uint32_t> places,
                      double positive_weight, float scale, float* z);
 

@@ -99,8 +99,9 @@ BlockTargets targets_of(const StepView& step, const BlockPart& at) {
   const std::span<const float> weights = step.key.label_weights;
   BlockTargets targets{&out.set, out.count, block.samples(), block.lanes};
   if (step.network.parts().split() || !weights.empty()) targets.labels = block.labels;
-  if (weights.empty()) return targets;
+  if (weights.empty() && step.key.label_margins.empty()) return targets;
   targets.weights = weights;
+  targets.margins = step.key.label_margins;
   targets.first = step.network.output().weights().first + (out.all ? out.first : 0);
   targets.ids = out.all ? nullptr : out.set.ids.data();
   return targets;

@@ -25,6 +25,7 @@ struct StepKey {
   std::uint64_t step;                         // from 0; keys the random streams
   float scale;                                // of gradients: 1 / samples of the step
   std::span<const float> label_weights = {};  // by label; empty: all 1
+  std::span<const float> label_margins = {};  // by label; empty: all 0
 };
 
 // The step, as all its tiles see it.

@@ -42,6 +42,20 @@ void LabelSums::add_up(std::size_t label, Sum& sum) const {
   for (const std::uint32_t id : sum.ids) sum.square += double(sum.values[id]) * sum.values[id];
 }
 
+double dot(const SparseRow& row, std::span<const float> dense) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < row.ids.size(); ++i) sum += double(row.values[i]) * dense[row.ids[i]];
+  return sum;
+}
+
+double similarity_to_others(const SparseRow& row, const LabelSums::Sum& sum, std::size_t samples) {
+  double square = 0.0;
+  for (const float value : row.values) square += double(value) * value;
+  const double product = dot(row, sum.values) - square;
+  const double left = sum.square - 2.0 * product - square;  // |s - x|^2
+  return samples < 2 || left <= 1e-6 * sum.square ? 0.0 : product / std::sqrt(left);
+}
+
 void keep_strongest(std::vector<std::uint32_t>& ids, std::size_t limit, const std::vector<float>& values) {
   if (ids.size() <= limit) return;
   // Sort key, ascending: by decreasing |value|, then by id. No thread_local: where memory fails, glibc aborts

@@ -40,6 +40,13 @@ class LabelSums {
   SamplesOfLabels samples_;
 };
 
+// Inner product of a sample and a dense vector, which has a value for each of the sample's features.
+double dot(const SparseRow& row, std::span<const float> dense);
+
+// Similarity of a sample x to the other samples of its label: <s - x, x> / |s - x| with s the sum of the
+// label's samples, x among them; 0 where no other of its `samples` samples has a feature.
+double similarity_to_others(const SparseRow& row, const LabelSums::Sum& sum, std::size_t samples);
+
 // Keeps the `limit` ids with the largest |values[id]|, ties by lower id; unordered.
 void keep_strongest(std::vector<std::uint32_t>& ids, std::size_t limit, const std::vector<float>& values);
 

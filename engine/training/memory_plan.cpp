@@ -194,7 +194,9 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
     const std::size_t blocks = (step.samples + config.train.block_size - 1) / config.train.block_size;
     plan.step += double(blocks * MaskingBuffer::bytes_of(bounds.feature_entries));
   }
-  if (config.data.label_weights.wanted()) plan.step += double(parts.neuron_ends.back()) * sizeof(float);
+  const double of_labels = double(parts.neuron_ends.back()) * sizeof(float);
+  if (config.data.label_weights.wanted()) plan.step += of_labels;
+  if (config.layers.back().wide_margin > 0) plan.step += of_labels;
   return plan;
 }
 

@@ -40,12 +40,6 @@ std::vector<std::uint32_t> draw(std::size_t count, std::size_t bound, Rng& rng) 
   return drawn;
 }
 
-double dot(const SparseRow& row, std::span<const float> dense) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < row.ids.size(); ++i) sum += double(row.values[i]) * dense[row.ids[i]];
-  return sum;
-}
-
 // A few training samples, scaled as the network takes them.
 struct SampleBlock {
   std::vector<std::uint32_t> samples;
@@ -68,15 +62,6 @@ SampleBlock draw_block(const Dataset& train, const LabelSums& sums, const Featur
   }
   sort_distinct(block.labels);
   return block;
-}
-
-// <s - x, x> / |s - x| for a sample x of the label with sum s; 0 where no other sample has the label.
-double similarity_to_others(const SparseRow& row, const LabelSums::Sum& sum, std::size_t frequency) {
-  double square = 0.0;
-  for (const float value : row.values) square += double(value) * value;
-  const double product = dot(row, sum.values) - square;
-  const double left = sum.square - 2.0 * product - square;  // |s - x|^2
-  return frequency < 2 || left <= 1e-6 * sum.square ? 0.0 : product / std::sqrt(left);
 }
 
 // Similarity of a sample to the other samples of a label, by their sum.

@@ -402,6 +402,17 @@ TEST(Rules, LayersAndBlocks) {
       "source of active neurons");
 }
 
+TEST(Rules, MarginsOfLabels) {
+  EXPECT_EQ(error_of(kLayers, {"layer.1.wide=true", "layer.1.wide_margin=0.5"}), "");
+  EXPECT_EQ(error_of(kLayers, {"layer.1.wide=false", "layer.1.wide_margin=0.5"}),
+            "--set layer.1.wide_margin=0.5: 'layer.1.wide_margin' = 0.5 needs wide = true");
+  EXPECT_EQ(error_of(kLayers, {"layer.1.wide=true", "layer.1.wide_margin=1", "loss.kind=softmax"}),
+            "--set layer.1.wide_margin=1: 'layer.1.wide_margin' = 1 needs loss.kind = sigmoid");
+  EXPECT_EQ(error_of(kLayers, {"layer.1.wide=true", "layer.1.wide_margin=1", "data.kind=interactions"}),
+            "--set layer.1.wide_margin=1: 'layer.1.wide_margin' = 1 needs data.kind = samples");
+  EXPECT_NE(error_of(kLayers, {"layer.1.wide_margin=1.5"}), "");
+}
+
 TEST(Rules, Fingerprints) {
   EXPECT_EQ(error_of("[[layer]]\nkind = \"sampled\"\n[layer.hash]\nk = 12\nrange_pow = 9\n"),
             "run.toml:4: 'layer.0.hash.k' = 12 with 1-bit codes needs 2^12 buckets, 'layer.0.hash.range_pow' "

@@ -62,10 +62,15 @@ void check_gradient(Config config, std::size_t samples, std::uint32_t shards = 2
   randomise_biases(network);
   network.rebuild_index(1, 1);
   Stepper stepper(network, data, shards);
+  if (spec.label_margins) stepper.set_margins(*random_label_weights(spec));
   const bool rounded = network.parts().split() && network.input();
   const double loss = stepper.train(0, samples, 4);
   NaiveNetwork naive(network);
   naive.label_weights.assign(data.label_weights().begin(), data.label_weights().end());
+  if (spec.label_margins) {
+    const auto margins = random_label_weights(spec);
+    naive.label_margins.assign(margins->begin(), margins->end());
+  }
   const std::vector<NaiveBlock> blocks = choices_of(naive, stepper);
   const double want_loss = total_loss(naive, blocks);
   EXPECT_NEAR(loss, want_loss, (rounded ? kRoundedOfLoss : kOfLoss) * std::max(1.0, want_loss));
@@ -198,6 +203,14 @@ TEST_P(Gradient, OfLabelsWithWeights) {
   spec.weighted = true;
   check_gradient(config(Activation::kTanh, 0.0, 32, 16), 32, 2, spec);
   check_gradient(config(Activation::kRelu, 0.0, 5, 1), 5, 1, spec);
+}
+
+TEST_P(Gradient, OfLabelsWithMargins) {
+  DataSpec spec;
+  spec.label_margins = true;
+  check_gradient(config(Activation::kTanh, 0.0, 32, 16), 23, 1, spec);
+  spec.label_weights = spec.weighted = true;
+  check_gradient(config(Activation::kTanh, 0.0, 32, 16), 32, 2, spec);
 }
 
 TEST_P(Gradient, OfSamplesWithoutFeatures) {
@@ -337,7 +350,7 @@ TEST_P(GradientOfParts, OfLabelsWithWeights) {
     check({output}, 32, 16, 21, spec);
     check({dense(7, Activation::kTanh), output}, 16, 16, 16, spec);
   }
-  spec.weighted = true;
+  spec.weighted = spec.label_margins = true;
   check({sampled(0, 7, 5)}, 32, 16, 21, spec);
 }
 

@@ -103,6 +103,7 @@ class NaiveNetwork {
   std::vector<NaiveLayer> layers;
   LossConfig loss_config;
   Vector label_weights;  // by label; empty: all 1
+  Vector label_margins;  // by label; empty: all 0
 
   // Copies the engine's weights.
   explicit NaiveNetwork(const Network& network) : loss_config(network.config().loss) {
@@ -363,14 +364,16 @@ class NaiveNetwork {
     return share * (largest + std::log(sum)) - label_logits;
   }
 
-  // One-vs-all, with the same logQ correction.
+  // One-vs-all, with the same logQ correction. The logits of labels are lowered by their margins.
   double logistic(const NaiveBlock& block, std::size_t s, const Vector& logits, Vector* delta) const {
     const LayerChoice& choice = block.layers.back();
     const Ids& labels = block.labels[s];
     double loss = 0.0;
     for (std::size_t a = 0; a < choice.active.size(); ++a) {
-      const double z = logits[choice.active[a]] + correction(choice, a), sigma = 1.0 / (1.0 + std::exp(-z));
       const bool label = std::find(labels.begin(), labels.end(), choice.active[a]) != labels.end();
+      const double margin = label && !label_margins.empty() ? label_margins[choice.active[a]] : 0.0;
+      const double z = logits[choice.active[a]] + correction(choice, a) - margin;
+      const double sigma = 1.0 / (1.0 + std::exp(-z));
       const double weight = label ? loss_config.positive_weight * label_weight(choice.active[a]) : 1.0;
       loss += weight * softplus(label ? -z : z);
       if (delta != nullptr) (*delta)[choice.active[a]] += weight * (label ? sigma - 1.0 : sigma);

@@ -30,6 +30,7 @@ struct DataSpec {
   std::uint32_t featureless = 0;  // every n-th sample has no feature; 0: none
   bool weighted = false;          // every sample has a weight, from 0 to 3
   bool label_weights = false;     // every label has a weight, from 0 to 3
+  bool label_margins = false;     // and a logit margin, likewise: Stepper::set_margins
   std::uint32_t dense = 0;        // the last features are dense columns
   std::uint64_t seed = 1;
 };
@@ -257,6 +258,8 @@ class Stepper {
         data_(data),
         training_(network, data, {network.config().train.batch_size, shards, 1}, cluster) {}
 
+  // By label; of further steps.
+  void set_margins(std::vector<float> margins) { margins_ = std::move(margins); }
   // Forward, loss and backward of samples [first, first + count); returns the summed loss.
   double train(std::size_t first, std::size_t count, std::uint64_t step) {
     const std::size_t block_size = network_.config().train.block_size;
@@ -272,7 +275,8 @@ class Stepper {
       }
     }
     PhaseSeconds phases;
-    training_.pass(network_, used_, {step, 1.0f / static_cast<float>(count), data_.label_weights()}, phases);
+    training_.pass(network_, used_, {step, 1.0f / static_cast<float>(count), data_.label_weights(), margins_},
+                   phases);
     sums_ = training_.sums();
     return sums_.loss;
   }
@@ -286,6 +290,7 @@ class Stepper {
   Network& network_;
   const Dataset& data_;
   NetworkTraining training_;
+  std::vector<float> margins_;
   std::size_t used_ = 0, count_ = 0;
   StepSums sums_;
 };
