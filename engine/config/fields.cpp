@@ -298,7 +298,8 @@ std::vector<Field> layer_fields(LayerConfig& c) {
        "a few training samples, in place of wide_scale and loss.prior; 0 = off.",
        "0.0"},
       {"wide_margin", real(c.wide_margin, closed(0, 1)),
-       "wide: with loss.kind = sigmoid, training lowers the logits of a sample's labels by this share of what "
+       "wide: with loss.kind = sigmoid, training lowers the logits of a sample's labels by this share of "
+       "what "
        "the sample itself adds to their first weights; for sets of labels with few samples each.",
        "0.0"},
       {"wide_ridge", real(c.wide_ridge, closed(0, 1e9)),

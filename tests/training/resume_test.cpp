@@ -110,6 +110,7 @@ TEST(Resume, LinearTermAndSampledLayers) {
   Config config = config_of({sampled(37, 12, 9, Activation::kTanh, 0.2), sampled(0, 20, 12)});
   config.layers.back().wide = true;
   expect_same_after_stops(config);
+  config.loss.kind = LossKind::kSigmoid;
   config.layers.back().wide_margin = 1;
   expect_same_after_stops(config);
 }

@@ -68,6 +68,7 @@ TEST(LabelMargins, OfTheOnlySampleAreAllOfItsLogit) {
 
 Config margin_config(double share) {
   Config config = full_config({dense(18), sampled(0, 20, 12)});
+  config.loss.kind = LossKind::kSigmoid;
   config.layers.back().wide = true;
   config.layers.back().wide_margin = share;
   return config;
