@@ -161,7 +161,8 @@ TEST_F(BadInputTest, Models) {
   expect(2, "checksum", {"inspect", "bad.slide"});
   write_file(slide_.path("c.toml"), "[neighbours]\nshare = 0\n[[layer]]\nkind = \"dense\"\nwide = false\n");
   ASSERT_EQ(slide_.run(train({})).code, 0);
-  expect(2, "lsh needs hash tables", {"test", "out/model.slide", "d.txt", "--inference", "lsh"});
+  write_file(slide_.path("same.txt"), read_file(slide_.path("d.txt")));
+  expect(2, "lsh needs hash tables", {"test", "out/model.slide", "same.txt", "--inference", "lsh"});
 }
 
 // Refused before any input is read.

@@ -73,7 +73,10 @@ def test_scores_are_measured_as_a_model_is(samples, few):
     rows = np.repeat(np.arange(len(labels)), 5)
     matrix = sparse.csr_matrix((scores.ravel(), (rows, labels.ravel())), y.shape)
     measured = slide.evaluate(y, matrix, Y_train=y)
+    of_lists = ("coverage_at_", "catalogue_at_", "novelty_at_")  # of a model's rankings, not of scores
     for name, value in expected.items():
+        if name.startswith(of_lists):
+            continue
         assert measured[name] == pytest.approx(value, abs=1e-12), name
     for k in (1, 5):
         parts = [measured[f"p_at_{k}_{group}"] for group in ("head", "middle", "tail")]
