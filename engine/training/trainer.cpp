@@ -7,7 +7,6 @@
 #include "datasets/sidecar/label_weights.h"
 #include "engine/crosses/feature_transform.h"
 #include "engine/training/item_source.h"
-#include "engine/wide/label_margins.h"
 #include "engine/wide/network_start.h"
 
 namespace slide {
@@ -51,25 +50,15 @@ std::vector<float> label_weights_of(const TrainingJob& job, const DataShape& sha
   return power_weights(shape.label_frequencies, train.label_frequencies(), power);
 }
 
-// Margins of a network whose initial weights are from this job's samples: not of one that continues a model.
-std::vector<float> label_margins_of(const TrainingJob& job, const DataShape& shape, const Network& network) {
-  const Config& config = network.config();
-  const double share = config.layers.back().wide_margin;
-  if (share == 0) return {};
-  const FeatureScale& scale = scale_of(network);
-  const OutputStart start = output_start(config, scale, job.rows.raw, shape, job.threads);
-  return label_margins(job.rows.raw, shape.labels, scale, share * start.scale, job.threads);
-}
-
 LoopStart loop_start(TrainingJob& job, const DataShape& shape) {
   TrainedStart* from = continued(job.start);
   const auto* resumed = std::get_if<ResumedStart>(&job.start);
   const std::uint64_t steps_before = from != nullptr ? from->steps : 0;
   auto source = source_of(job, steps_before);  // first: it refuses data without labels
-  Network network = from != nullptr ? std::move(from->network)
-                                    : start_network(job.config, job.rows, shape, job.threads, job.cluster);
-  std::vector<float> margins;
-  if (from == nullptr) margins = label_margins_of(job, shape, network);
+  std::vector<float> margins;  // of initial weights from this job's samples: none where it continues a model
+  Network network = from != nullptr
+                        ? std::move(from->network)
+                        : start_network(job.config, job.rows, shape, job.threads, job.cluster, &margins);
   return {std::move(network),
           std::move(source),
           label_weights_of(job, shape),

@@ -12,17 +12,18 @@ namespace {
 
 constexpr std::size_t kLabels = 256;  // labels of one task
 
-// Mean over the label's samples of <s, x> / |s| - <s - x, x> / |s - x|; `sum` is the label's.
+// Mean over the label's samples of <s, x> / |s| - <s - x, x> / |s - x|; `sum` is the label's. The mean of the
+// first term is |s| / n.
 double own_share(const Dataset& train, const FeatureScale& scale, std::span<const std::uint32_t> samples,
                  LabelSums::Sum& sum) {
   if (samples.empty() || sum.square <= 0.0) return 0.0;
-  double all = 0.0;
+  double to_others = 0.0;
   for (const std::uint32_t sample : samples) {
     sum.scaled.clear();
     const SparseRow row = scale.scaled(train.features(sample), sum.scaled);
-    all += dot(row, sum.values) / std::sqrt(sum.square) - similarity_to_others(row, sum, samples.size());
+    to_others += similarity_to_others(row, sum, samples.size());
   }
-  return all / double(samples.size());
+  return (std::sqrt(sum.square) - to_others) / double(samples.size());
 }
 
 }  // namespace
