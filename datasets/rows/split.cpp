@@ -172,8 +172,8 @@ void check_sides(const std::vector<Unit>& units, const SampleKeys& keys, std::ui
 }
 
 // By sample: whether it is held out for validation. Holds out whole units with about `wanted` of the
-// `labelled` samples: with times the latest, of which there is one fold, else random ones. Throws InputError
-// where the first fold would leave one side empty.
+// `labelled` samples. Data with times hold out the latest units in fold 0 and none in other folds; data
+// without times hold out random units. Throws InputError where fold 0 would leave one side empty.
 std::vector<bool> held_out_by_keys(const Dataset& data, std::uint64_t wanted, std::uint64_t labelled,
                                    std::uint64_t seed, std::size_t fold) {
   const SampleKeys& keys = *data.keys();

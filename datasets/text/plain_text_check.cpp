@@ -91,8 +91,7 @@ std::string plain_text_warning(std::string_view head, const std::string& origin,
   if (2 * objects > lines) {
     return fmt::format(
         "{}:{}: the line looks like an object of JSON, as {} of the first {} do, and all of it is read as "
-        "text, "
-        "keys and braces too; {}, so give {}",
+        "text, keys and braces too; {}, so give {}",
         origin, first_object, objects, lines, read,
         columns.empty() ? "the texts alone, one a line" : "objects with its key, one a line");
   }

@@ -37,8 +37,7 @@ void check_labels_apart(const slide::Model& model, const Dataset& rows) {
   if (!labelled) return;
   fail_input(
       "all labels are items that the samples have, which predictions leave out; read the log to measure by "
-      "with "
-      "KnownUsers::held_out(), in Python with slide.read(..., known=...)");
+      "with KnownUsers::held_out(), in Python with slide.read(..., known=...)");
 }
 
 // The best labels of each sample, and their probabilities, options().k a sample.

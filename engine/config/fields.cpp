@@ -299,8 +299,7 @@ std::vector<Field> layer_fields(LayerConfig& c) {
        "0.0"},
       {"wide_margin", real(c.wide_margin, closed(0, 1)),
        "wide: with loss.kind = sigmoid, training lowers the logits of a sample's labels by this share of "
-       "what "
-       "the sample itself adds to their first weights; for sets of labels with few samples each.",
+       "what the sample itself adds to their first weights; for sets of labels with few samples each.",
        "0.0"},
       {"wide_ridge", real(c.wide_ridge, closed(0, 1e9)),
        "wide: of interactions, the penalty of the regression of each item on the others that first weights "
