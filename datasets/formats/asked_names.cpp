@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "datasets/rows/labelled_line.h"
@@ -16,8 +17,8 @@ namespace {
 
 class Quoting {
  public:
-  Quoting(Separator separator, const AskedSources::HasUser& has_user, const TextModel& items)
-      : separator_(separator), has_user_(has_user), items_(items) {}
+  Quoting(Separator separator, const LogUsers& users, const TextModel& items)
+      : separator_(separator), users_(users), items_(items) {}
 
   // Returns `text` with quotes, or nothing where it stays as it is.
   std::string quoted(std::string_view text) {
@@ -40,11 +41,11 @@ class Quoting {
 
  private:
   bool is_known(std::string_view name, bool of_user) const {
-    return of_user ? has_user_(name) : items_.label_id(name).has_value();
+    return of_user ? users_.row_of(name).has_value() : items_.label_id(name).has_value();
   }
 
   Separator separator_;
-  const AskedSources::HasUser& has_user_;
+  const LogUsers& users_;
   const TextModel& items_;
   std::vector<std::string_view> fields_;
   UnquotedNames unquoted_;
@@ -52,11 +53,11 @@ class Quoting {
 
 }  // namespace
 
-AskedSources::AskedSources(std::span<const TextSource> sources, Separator separator, const HasUser& has_user,
+AskedSources::AskedSources(std::span<const TextSource> sources, Separator separator, const LogUsers& users,
                            const TextModel& items)
     : sources_(sources.begin(), sources.end()) {
   if (separator == Separator::kBlanks) return;
-  Quoting quoting(separator, has_user, items);
+  Quoting quoting(separator, users, items);
   for (TextSource& source : sources_) {
     std::string text = quoting.quoted(source.text);
     if (!text.empty()) source = {texts_.emplace_back(std::move(text)), source.origin, nullptr};
@@ -66,19 +67,30 @@ AskedSources::AskedSources(std::span<const TextSource> sources, Separator separa
 namespace {
 
 // The longest beginning of a line, up to a blank, that is a user; else all of it.
-std::string_view name_in(std::string_view line, const AskedSources::HasUser& has_user) {
+std::string_view name_in(std::string_view line, const LogUsers& users) {
   for (std::size_t end = line.size(); end != std::string_view::npos && end > 0;
        end = line.rfind(' ', end - 1)) {
     const std::string_view name = trimmed(line.substr(0, end));
-    if (name.find(' ') != std::string_view::npos && has_user(name)) return name;
+    if (name.find(' ') != std::string_view::npos && users.row_of(name)) return name;
   }
   return line;
 }
 
+// First words of the names that hold blanks.
+std::unordered_set<std::string_view> first_words_of(const LogUsers& users) {
+  std::unordered_set<std::string_view> words;
+  for (std::size_t row = 0; row < users.size(); ++row) {
+    const std::string_view name = users.name(row);
+    if (const std::size_t end = name.find(' '); end != std::string_view::npos)
+      words.insert(name.substr(0, end));
+  }
+  return words;
+}
+
 }  // namespace
 
-std::string divided_name_warning(std::span<const TextSource> sources, const FirstWords& first_words,
-                                 const AskedSources::HasUser& has_user) {
+std::string divided_name_warning(std::span<const TextSource> sources, const LogUsers& users) {
+  const auto first_words = first_words_of(users);
   if (first_words.empty()) return {};
   for (const TextSource& source : sources) {
     std::uint64_t number = 0;
@@ -88,8 +100,8 @@ std::string divided_name_warning(std::span<const TextSource> sources, const Firs
       const std::size_t end = line.find(' ');
       if (end == std::string_view::npos || line.find('"') != std::string_view::npos) continue;
       const std::string_view first = line.substr(0, end);
-      if (!first_words.contains(first) || has_user(first)) continue;
-      const std::string_view name = name_in(line, has_user);
+      if (!first_words.contains(first) || users.row_of(first)) continue;
+      const std::string_view name = name_in(line, users);
       return fmt::format(
           "{}:{}: '{}' is read as the user '{}' and items; names with blanks go into quotes, as \"{}\"{}",
           source.origin, number, shown_part(line), shown_part(first), shown_part(name),

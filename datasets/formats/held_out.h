@@ -2,7 +2,7 @@
 // (target) items of the same user. Pure functions, safe from any thread; results are copies.
 #pragma once
 
-#include "datasets/formats/interactions.h"
+#include "datasets/formats/log_users.h"
 #include "datasets/rows/dataset.h"
 
 namespace slide {

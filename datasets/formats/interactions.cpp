@@ -243,26 +243,6 @@ KnownLog known_of(const InteractionLog& log) {
   return {log.form(), 2 + more, layout.separator};
 }
 
-}  // namespace
-
-void LogUsers::add(std::string_view user, std::vector<std::uint32_t> held_out) {
-  names_.add(user);
-  held_out_.push_back(std::move(held_out));
-}
-
-void LogUsers::finish() {
-  rows_.reserve(names_.size());
-  for (std::uint32_t row = 0; row < names_.size(); ++row) rows_.emplace(names_[row], row);
-}
-
-std::optional<std::size_t> LogUsers::row_of(std::string_view user) const {
-  const auto found = rows_.find(user);
-  if (found == rows_.end()) return std::nullopt;
-  return found->second;
-}
-
-namespace {
-
 // The items to learn, in id order: by decreasing number of users, ties by name, without those of `before`.
 std::vector<std::uint32_t> items_to_learn(const InteractionLog& log, const TextOptions& text,
                                           const TextModel* before) {
@@ -340,8 +320,7 @@ CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel
   const KnownLog known{items.form(), options.log.like_fields, options.log.like_separator};
   std::optional<AskedSources> asked;
   const LogUsers* const users = options.log.like_users;
-  const auto has_user = [&](std::string_view user) { return users->row_of(user).has_value(); };
-  if (users != nullptr && known.separator) asked.emplace(sources, *known.separator, has_user, items);
+  if (users != nullptr && known.separator) asked.emplace(sources, *known.separator, *users, items);
   const std::span<const TextSource> read = asked ? asked->sources() : sources;
   InteractionLog log(read, options, known, chunk_bytes);
   LogRows rows(log, items, options);
@@ -373,7 +352,7 @@ CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel
   if (options.report != nullptr) {
     *options.report = log.report();
     if (users != nullptr && log.layouts().parts.front().separator == Separator::kBlanks) {
-      std::string divided = divided_name_warning(read, first_words_of(*users), has_user);
+      std::string divided = divided_name_warning(read, *users);
       if (!divided.empty()) options.report->add_warning(std::move(divided));
     }
     options.report->unknown_features = std::accumulate(unknown.begin(), unknown.end(), std::uint64_t{0});

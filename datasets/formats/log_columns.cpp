@@ -6,6 +6,8 @@
 #include <cmath>
 #include <span>
 
+#include "datasets/text/column_names.h"
+
 namespace slide {
 
 namespace {
@@ -36,12 +38,6 @@ constexpr std::string_view kTimeNames[] = {
     "ts",          "t",          "eventtime",      "datetime",      "date",       "createdat",
     "created",     "reviewtime", "timems",         "epoch",         "ratingdate", "timestamps",
     "invoicedate", "tdat",       "reviewdate",     "updatedat"};
-
-// Parts of the names of columns that tables of texts with labels have.
-constexpr std::string_view kOfTables[] = {"text",     "title",  "label",    "tag",      "categor", "genre",
-                                          "class",    "target", "body",     "descript", "content", "comment",
-                                          "summary",  "query",  "question", "answer",   "message", "sentence",
-                                          "abstract", "topic",  "headline", "keyword"};
 
 std::span<const std::string_view> spellings_of(LogRole role) {
   switch (role) {
@@ -181,9 +177,7 @@ bool names_pairs(std::string_view user, std::string_view item) {
 }
 
 bool names_text_or_labels(std::string_view name) {
-  const std::string of_column = plain(name);
-  return std::ranges::any_of(
-      kOfTables, [&](std::string_view part) { return of_column.find(part) != std::string::npos; });
+  return has_part_of_table(plain(name));
 }
 
 bool names_index(std::string_view name) {

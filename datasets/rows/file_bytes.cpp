@@ -28,13 +28,13 @@ namespace {
 constexpr std::size_t kReadBytes = std::size_t{1} << 22;    // bytes per read of a file
 constexpr std::size_t kStreamBytes = std::size_t{1} << 20;  // min bytes per read of a pipe
 
-Descriptor open_for_reading(const std::string& path) {
+Descriptor open_for_reading(const std::string& path, const char* advice) {
   Descriptor descriptor = open_input(path);
   if (descriptor.is_open()) return descriptor;
   const int reason = errno;
   if (reason == ENOENT)
-    fail_input("{}: no such file{}; check the path of the data", path,
-               is_pattern(path) ? ", and the pattern matches none" : "");
+    fail_input("{}: no such file{}; {}", path, is_pattern(path) ? ", and the pattern matches none" : "",
+               advice);
   fail_input("{}: cannot be opened ({}); check the path and its permissions", path, std::strerror(reason));
 }
 
@@ -101,8 +101,8 @@ std::string read_stream(int descriptor, const std::string& path) {
 
 }  // namespace
 
-FileBytes::FileBytes(const std::string& path, Mode mode) {
-  open_whole(path, mode != kRead);
+FileBytes::FileBytes(const std::string& path, Mode mode, const char* advice) {
+  open_whole(path, mode != kRead, advice);
   if (is_packed(text()) && mode == kSpilled) {
     unpack_to_disk(path);
   } else if (is_packed(text())) {
@@ -134,8 +134,8 @@ std::string_view FileBytes::content() const {
   return read_.empty() ? std::string_view(streamed_) : std::string_view(read_.data(), read_.size());
 }
 
-void FileBytes::open_whole(const std::string& path, bool map) {
-  const Descriptor file = open_for_reading(path);
+void FileBytes::open_whole(const std::string& path, bool map, const char* advice) {
+  const Descriptor file = open_for_reading(path, advice);
   const struct stat status = status_of(file.get(), path);
   if (S_ISDIR(status.st_mode)) fail_input("{}: is a folder; name a data file inside it", path);
   const auto bytes = static_cast<std::size_t>(S_ISREG(status.st_mode) ? status.st_size : 0);

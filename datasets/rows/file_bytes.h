@@ -22,9 +22,9 @@ class FileBytes {
   explicit FileBytes(const std::string& path, bool spill = false)
       : FileBytes(path, spill ? kSpilled : kRead) {}
   // kRead: into memory. kMapped: maps the file, of any size, and decompresses into memory. kSpilled: maps the
-  // file and decompresses into an unnamed file, as with `spill`.
+  // file and decompresses into an unnamed file, as with `spill`. `advice` ends the message of a missing file.
   enum Mode { kRead, kMapped, kSpilled };
-  FileBytes(const std::string& path, Mode mode);
+  FileBytes(const std::string& path, Mode mode, const char* advice = "check the path of the data");
   FileBytes(const FileBytes&) = delete;
   FileBytes& operator=(const FileBytes&) = delete;
 
@@ -34,7 +34,7 @@ class FileBytes {
   void release_pages(std::string_view part) const noexcept;
 
  private:
-  void open_whole(const std::string& path, bool map);
+  void open_whole(const std::string& path, bool map, const char* advice);
   void unpack_to_disk(const std::string& path);
   void refuse_foreign_text(const std::string& path) const;
   std::string_view content() const;

@@ -4,43 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 
 #include "datasets/rows/labelled_line.h"
+#include "datasets/text/column_names.h"
 #include "engine/base/foreign_text.h"
 
 namespace slide {
 
 namespace {
 
-using namespace std::string_view_literals;
-
 constexpr std::size_t kMaxColumns = 3;
 constexpr std::size_t kMinLines = 3;  // to tell columns by
-
-constexpr std::array kLabelNames = {"label"sv,      "labels"sv, "tag"sv,      "tags"sv,     "category"sv,
-                                    "categories"sv, "class"sv,  "classes"sv,  "target"sv,   "targets"sv,
-                                    "topic"sv,      "topics"sv, "subject"sv,  "subjects"sv, "code"sv,
-                                    "codes"sv,      "genre"sv,  "genres"sv,   "keyword"sv,  "keywords"sv,
-                                    "label_name"sv, "y"sv,      "label_id"sv, "intent"sv,   "sentiment"sv};
-constexpr std::array kTextNames = {
-    "text"sv,     "texts"sv,   "title"sv,    "titles"sv,      "content"sv,  "contents"sv, "body"sv,
-    "document"sv, "doc"sv,     "sentence"sv, "description"sv, "question"sv, "review"sv,   "abstract"sv,
-    "message"sv,  "comment"sv, "summary"sv,  "utterance"sv,   "query"sv,    "headline"sv, "tweet"sv};
-constexpr std::array kIdNames = {"id"sv, "uid"sv, "doc_id"sv, "docid"sv, "index"sv, "pmid"sv};
-
-std::string lowered(std::string_view cell) {
-  std::string name(trimmed(cell));
-  std::ranges::transform(name, name.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return name;
-}
-
-template <class Names>
-bool is_one_of(const Names& names, std::string_view cell) {
-  return std::ranges::find(names, lowered(cell)) != names.end();
-}
 
 bool is_number(std::string_view cell) {
   return !cell.empty() && cell.find_first_not_of("0123456789") == std::string_view::npos;
@@ -92,10 +66,10 @@ std::string ColumnCheck::header_warning(const std::string& origin) const {
   std::string label, text;
   std::size_t known = 0;
   for (const std::string& cell : header_) {
-    const bool is_label = is_one_of(kLabelNames, cell), is_text = is_one_of(kTextNames, cell);
-    if (is_label && label.empty()) label = cell;
-    if (is_text && text.empty()) text = cell;
-    known += is_label || is_text || is_one_of(kIdNames, cell) ? 1 : 0;
+    const auto use = usual_use(cell);
+    if (use == ColumnUse::kLabels && label.empty()) label = cell;
+    if (use == ColumnUse::kText && text.empty()) text = cell;
+    known += use ? 1 : 0;
   }
   const bool all = known == header_.size() && !(label.empty() && text.empty());
   if (!all && (label.empty() || text.empty())) return {};

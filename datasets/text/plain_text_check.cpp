@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstddef>
 
 #include "datasets/rows/labelled_line.h"
 #include "datasets/rows/line_chunks.h"
 #include "datasets/rows/text_encoding.h"
+#include "datasets/text/column_names.h"
 #include "datasets/text/table.h"
 
 namespace slide {
@@ -29,24 +29,11 @@ bool is_object(std::string_view line) {
 
 // Whether a field may name a column: a short word of letters, digits and underscores.
 bool is_name(std::string_view field) {
-  if (field.size() > 1 && field.front() == '"' && field.back() == '"')
-    field = field.substr(1, field.size() - 2);
   if (field.empty() || field.size() > kMaxNameBytes ||
       std::isdigit(static_cast<unsigned char>(field[0])) != 0)
     return false;
   return std::ranges::all_of(
       field, [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; });
-}
-
-bool is_usual_name(std::string_view field) {
-  static constexpr std::array<std::string_view, 14> kUsual = {
-      "id",   "text",    "title",   "label",   "labels", "tag",      "tags",
-      "body", "message", "content", "subject", "class",  "category", "description"};
-  std::string name;
-  for (const char c : field) {
-    if (c != '"') name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return std::ranges::find(kUsual, name) != kUsual.end() || name.ends_with("_id");
 }
 
 // Whether a line names two columns or more, one of them by a usual name.
@@ -55,9 +42,11 @@ bool names_columns(std::string_view line, char delimiter) {
   bool usual = false;
   for (std::string_view rest = trimmed(line);;) {
     const std::size_t end = std::min(rest.find(delimiter), rest.size());
-    const std::string_view field = rest.substr(0, end);
+    std::string_view field = rest.substr(0, end);
+    if (field.size() > 1 && field.front() == '"' && field.back() == '"')
+      field = field.substr(1, field.size() - 2);
     if (!is_name(field)) return false;
-    usual = usual || is_usual_name(field);
+    usual = usual || usual_use(field);
     ++fields;
     if (end == rest.size()) break;
     rest.remove_prefix(end + 1);

@@ -6,9 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "datasets/rows/file_bytes.h"
@@ -84,10 +82,8 @@ Settings::Settings(std::vector<std::string> words, const CLI::App& app) : words_
 void Settings::read_file() {
   const std::string file = value_of("config");
   if (file.empty()) return;
-  std::error_code error;
-  if (!std::filesystem::exists(file, error))
-    fail_input("{}: no such file; --config and SLIDE_CONFIG name the configuration, check its path", file);
-  const FileBytes bytes(file);
+  const FileBytes bytes(file, FileBytes::kRead,
+                        "--config and SLIDE_CONFIG name the configuration, check its path");
   for (const config::PlainKey& key : config::parse_plain(bytes.text(), file)) set_variable(key, file);
 }
 

@@ -3,17 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace slide {
 namespace {
 
 std::string quoted(const std::string& text, Separator separator) {
-  const std::set<std::string, std::less<>> users = {"Ann Lee", "Bob", "Cid 7 Ray"};
+  LogUsers users;
+  for (const char* user : {"Ann Lee", "Bob", "Cid 7 Ray"}) users.add(user);
+  users.finish();
   TextModelParts parts;
   for (const char* item : {"tea", "green tea", "Lee", "7"}) {
     parts.hashes.push_back(parts.hashes.size() + 1);
@@ -22,9 +21,8 @@ std::string quoted(const std::string& text, Separator separator) {
     parts.label_names.add(item);
   }
   const TextModel items({}, std::move(parts));
-  const auto has_user = [&](std::string_view user) { return users.contains(user); };
   const TextSource source{text, "asked", nullptr};
-  return std::string(AskedSources({&source, 1}, separator, has_user, items).sources().front().text);
+  return std::string(AskedSources({&source, 1}, separator, users, items).sources().front().text);
 }
 
 TEST(AskedNames, KnownNamesWithBlanksAreQuoted) {
