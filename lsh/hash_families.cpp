@@ -1,10 +1,7 @@
 #include "lsh/hash_families.h"
 
 #include "engine/base/error.h"
-#include "lsh/dwta.h"
-#include "lsh/minhash.h"
 #include "lsh/simhash.h"
-#include "lsh/wta.h"
 
 namespace slide::lsh {
 
@@ -16,13 +13,13 @@ std::unique_ptr<HashFunctions> make_hash_functions(const HashConfig& config, std
       functions = std::make_unique<Simhash>(config, dim, seed);
       break;
     case HashFamily::kWta:
-      functions = std::make_unique<Wta>(config, dim, seed);
+      functions = make_wta(config, dim, seed);
       break;
     case HashFamily::kDwta:
-      functions = std::make_unique<Dwta>(config, dim, seed);
+      functions = make_dwta(config, dim, seed);
       break;
     case HashFamily::kMinhash:
-      functions = std::make_unique<Minhash>(config, dim, seed);
+      functions = make_minhash(config, dim, seed);
       break;
   }
   if (!functions) fail_input("hash.family: unknown family {}", static_cast<int>(config.family));

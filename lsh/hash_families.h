@@ -15,4 +15,9 @@ namespace slide::lsh {
 std::unique_ptr<HashFunctions> make_hash_functions(const HashConfig& config, std::size_t dim,
                                                    std::uint64_t seed);
 
+// One family each.
+std::unique_ptr<HashFunctions> make_wta(const HashConfig& config, std::size_t dim, std::uint64_t seed);
+std::unique_ptr<HashFunctions> make_dwta(const HashConfig& config, std::size_t dim, std::uint64_t seed);
+std::unique_ptr<HashFunctions> make_minhash(const HashConfig& config, std::size_t dim, std::uint64_t seed);
+
 }  // namespace slide::lsh
