@@ -2,6 +2,10 @@
 // (SampleBounds), then exact scores of the neurons that can be among the top k. Where bounds are unavailable
 // or prune too little, and where all exact scores are requested, FullScorer scores the sample.
 //
+// Neither bounded scorer serves for both, measured at 31,000 and 42,000 labels (one thread, AVX-512): on a
+// batch of one BatchBoundedScorer takes 3.9 and 4.3 times as long, as it rounds all weights for each batch;
+// sample by sample this one takes 2.3 and 2.6 times as long over a file.
+//
 // Immutable, safe from any thread with one Scratch per thread (Scorer).
 #pragma once
 
