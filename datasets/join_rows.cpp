@@ -22,33 +22,6 @@ namespace {
 
 constexpr std::size_t kRunRows = std::size_t{1} << 14;  // rows copied per task
 
-// Name of a format in messages.
-std::string_view kind_name(DataFormat format) {
-  switch (format) {
-    case DataFormat::kXmc:
-      return "XMC text";
-    case DataFormat::kLibsvm:
-      return "libsvm";
-    case DataFormat::kIdx:
-      return "IDX images";
-    case DataFormat::kText:
-      return "labelled text";
-    case DataFormat::kNpz:
-      return "an .npz pair";
-    case DataFormat::kJsonl:
-      return "JSON lines";
-    case DataFormat::kCsv:
-      return "CSV";
-    case DataFormat::kTsv:
-      return "TSV";
-    case DataFormat::kInteractions:
-      return "a log of interactions";
-    case DataFormat::kAuto:
-      break;
-  }
-  return "data of no clear format";
-}
-
 // kAuto where the file does not tell.
 DataFormat format_of_part(const std::string& part, const TableColumns& columns) {
   if (is_npz_pair(part)) return DataFormat::kNpz;
@@ -116,8 +89,8 @@ DataFormat format_of_parts(const std::vector<std::string>& parts, const ReadOpti
   for (const std::string& part : parts) {
     const DataFormat other = format_of_part(part, options.columns);
     if (format == DataFormat::kAuto || other == DataFormat::kAuto || other == format) continue;
-    fail_input("{}: this is {}, but {} is {}; several files must be of one format", part, kind_name(other),
-               parts.front(), kind_name(format));
+    fail_input("{}: this is {}, but {} is {}; several files must be of one format", part, name_of(other),
+               parts.front(), name_of(format));
   }
   return format;
 }

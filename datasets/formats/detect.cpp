@@ -146,4 +146,30 @@ std::optional<DataFormat> detect_file(const std::string& path) {
   return head.empty() ? std::nullopt : detect_format(head);
 }
 
+std::string_view name_of(DataFormat format) {
+  switch (format) {
+    case DataFormat::kXmc:
+      return "XMC text";
+    case DataFormat::kLibsvm:
+      return "libsvm text";
+    case DataFormat::kIdx:
+      return "IDX images";
+    case DataFormat::kText:
+      return "labelled text";
+    case DataFormat::kNpz:
+      return "a pair of .npz matrices";
+    case DataFormat::kJsonl:
+      return "JSON lines";
+    case DataFormat::kCsv:
+      return "CSV";
+    case DataFormat::kTsv:
+      return "TSV";
+    case DataFormat::kInteractions:
+      return "a log of interactions";
+    case DataFormat::kAuto:
+      break;
+  }
+  return "data of no clear format";
+}
+
 }  // namespace slide

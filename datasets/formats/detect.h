@@ -10,6 +10,9 @@
 
 namespace slide {
 
+// The name of a format, as "libsvm text".
+std::string_view name_of(DataFormat format);
+
 // nullopt where the format is unclear.
 std::optional<DataFormat> detect_format(std::string_view bytes);
 

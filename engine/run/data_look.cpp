@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 #include <set>
 
 #include "datasets/formats/dense_data.h"
 #include "datasets/formats/detect.h"
 #include "datasets/formats/log_layout.h"
 #include "datasets/formats/text_pair.h"
-#include "datasets/rows/data_parts.h"
 #include "datasets/sidecar/sample_keys.h"
 #include "datasets/text/table.h"
 #include "engine/run/dense_column.h"
@@ -20,27 +18,6 @@
 namespace slide {
 
 namespace {
-
-const char* shown(DataFormat format) {
-  switch (format) {
-    case DataFormat::kXmc:
-      return "XMC text";
-    case DataFormat::kLibsvm:
-      return "libsvm text";
-    case DataFormat::kIdx:
-      return "IDX images";
-    case DataFormat::kNpz:
-      return "a pair of .npz matrices";
-    case DataFormat::kJsonl:
-      return "JSON lines";
-    case DataFormat::kCsv:
-      return "CSV";
-    case DataFormat::kTsv:
-      return "TSV";
-    default:
-      return "";
-  }
-}
 
 void look_at_form(const Config& config, const RunData& data, DataLook& look) {
   const std::string& path = config.data.train;
@@ -56,7 +33,7 @@ void look_at_form(const Config& config, const RunData& data, DataLook& look) {
     look.form = "features and labels in two texts";
   } else {
     if (!format) format = detect_format(head);
-    look.form = format ? shown(*format) : "";
+    look.form = format ? name_of(*format) : "";
   }
   if (format && is_table(*format)) look.columns = column_list(head);
   if (config.data.kind == DataKind::kInteractions)

@@ -182,7 +182,8 @@ TEST_F(DataPartsTest, FaultsNameTheirPart) {
 TEST_F(DataPartsTest, WhatCannotBeJoinedIsRefused) {
   const auto refused = [&](const std::string& path) { return input_error([&] { read_dataset(path); }); };
   const std::string mixed = parts(".txt", "2 4 9\n0 0:1\n8 1:1\n", "1 1:1\n");
-  EXPECT_EQ(refused(mixed), folder_.path("two.txt") + ": this is libsvm, but " + folder_.path("one.txt") +
+  EXPECT_EQ(refused(mixed), folder_.path("two.txt") + ": this is libsvm text, but " +
+                                folder_.path("one.txt") +
                                 " is XMC text; several files must be of one format");
   const std::string svm = folder_.write("a.svm", "1 1:1\n");
   EXPECT_EQ(refused(path_of_parts({svm, folder_.path("X.npy")})).find(folder_.path("X.npy: dense")), 0U);
