@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "datasets/formats/label_lists.h"
 #include "datasets/formats/npy.h"
 #include "datasets/formats/npz.h"
 #include "datasets/reader.h"
@@ -49,15 +48,7 @@ class DenseTest : public ::testing::Test {
     return folder_.write(name, npy_bytes(type, sizes, bytes_of(values)));
   }
   Rows labels(const std::string& text, std::size_t samples = 3, std::uint32_t limit = 0) const {
-    const LabelLists lists = read_labels(folder_.write("Y.txt", text), samples, limit, "X.npy");
-    Rows rows = {std::to_string(lists.count)};
-    for (std::size_t i = 0; i < samples; ++i) {
-      std::string row;
-      for (std::size_t at = lists.offsets[i]; at < lists.offsets[i + 1]; ++at)
-        fmt::format_to(std::back_inserter(row), "{}{}", row.empty() ? "" : ",", lists.ids[at]);
-      rows.push_back(row);
-    }
-    return rows;
+    return rows_of(read_labels(folder_.write("Y.txt", text), samples, limit, "X.npy"));
   }
   std::string fault_of(const std::string& path) const {
     return input_error([&] { read_dataset(path, options_); });

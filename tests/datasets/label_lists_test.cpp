@@ -21,15 +21,7 @@ class LabelListsTest : public ::testing::Test {
  protected:
   // How many labels there are, and those of each sample.
   Rows read(const std::string& path, std::size_t samples) const {
-    const LabelLists lists = read_labels(path, samples, 0, "X.npy");
-    Rows rows = {std::to_string(lists.count)};
-    for (std::size_t i = 0; i < samples; ++i) {
-      std::string row;
-      for (std::size_t at = lists.offsets[i]; at < lists.offsets[i + 1]; ++at)
-        fmt::format_to(std::back_inserter(row), "{}{}", row.empty() ? "" : ",", lists.ids[at]);
-      rows.push_back(row);
-    }
-    return rows;
+    return rows_of(read_labels(path, samples, 0, "X.npy"));
   }
   Rows text(const std::string& lines, std::size_t samples) const {
     return read(folder_.write("Y.txt", lines), samples);

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/formats/label_lists.h"
 #include "datasets/rows/dataset.h"
 #include "tests/expect.h"
 #include "tests/files.h"
@@ -78,5 +79,17 @@ inline std::vector<std::string> show(const Dataset& data) {
 }
 
 using Rows = std::vector<std::string>;
+
+// The number of labels, then the labels of each sample.
+inline Rows rows_of(const LabelLists& lists) {
+  Rows rows = {std::to_string(lists.count)};
+  for (std::size_t i = 0; i + 1 < lists.offsets.size(); ++i) {
+    std::string row;
+    for (std::size_t at = lists.offsets[i]; at < lists.offsets[i + 1]; ++at)
+      row += (row.empty() ? "" : ",") + std::to_string(lists.ids[at]);
+    rows.push_back(row);
+  }
+  return rows;
+}
 
 }  // namespace slide
