@@ -36,7 +36,6 @@ class DenseRows {
   std::size_t columns() const { return matrix_.columns; }
   std::size_t size() const { return count_; }
   DenseType type() const { return matrix_.type; }
-  bool normalized() const { return scales_ != nullptr; }
 
   // Writes row `row` to to[columns()].
   void copy_row(std::size_t row, float* to) const;

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 namespace slide {
 
@@ -16,11 +15,5 @@ char* write_six_digits(double value, char* out);
 
 // The number that the text of write_six_digits() says.
 double six_digits_of(double value);
-
-// Appends the text of write_six_digits() to `text`.
-inline void append_six_digits(double value, std::string& text) {
-  char digits[kNumberRoom];
-  text.append(digits, write_six_digits(value, digits));
-}
 
 }  // namespace slide

@@ -18,9 +18,9 @@ namespace {
 
 void expect_same(double value) {
   for (const double signed_value : {value, -value}) {
-    std::string text = "score:";
-    append_six_digits(signed_value, text);
-    ASSERT_EQ(text, fmt::format("score:{:.6g}", signed_value)) << std::bit_cast<std::uint64_t>(signed_value);
+    char text[kNumberRoom];
+    ASSERT_EQ(std::string(text, write_six_digits(signed_value, text)), fmt::format("{:.6g}", signed_value))
+        << std::bit_cast<std::uint64_t>(signed_value);
   }
 }
 
