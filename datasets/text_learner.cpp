@@ -3,13 +3,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "datasets/formats/detect.h"
 #include "datasets/formats/interactions.h"
@@ -17,7 +15,6 @@
 #include "datasets/rows/data_parts.h"
 #include "datasets/rows/file_bytes.h"
 #include "datasets/rows/labelled_line.h"
-#include "datasets/sidecar/label_texts.h"
 #include "datasets/text/feature_counter.h"
 #include "datasets/text/labelled_chunks.h"
 #include "datasets/text/tokenizer.h"

@@ -1,6 +1,5 @@
 #include "lsh/hash_tables.h"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 

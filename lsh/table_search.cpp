@@ -1,9 +1,7 @@
 #include "lsh/table_search.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cmath>
 #include <numeric>
 #include <span>
 

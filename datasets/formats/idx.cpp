@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <system_error>
-#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"

@@ -1,10 +1,8 @@
 #include "datasets/formats/interactions.h"
 
 #include <algorithm>
-#include <memory>
 #include <numeric>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "datasets/formats/asked_names.h"

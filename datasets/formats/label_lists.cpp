@@ -6,7 +6,6 @@
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "datasets/formats/npy.h"
 #include "datasets/formats/npz.h"

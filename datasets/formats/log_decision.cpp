@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <utility>
 
 #include "datasets/rows/line_chunks.h"
 #include "engine/base/error.h"

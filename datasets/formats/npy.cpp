@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"

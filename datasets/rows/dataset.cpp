@@ -1,6 +1,5 @@
 #include "datasets/rows/dataset.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "engine/base/error.h"

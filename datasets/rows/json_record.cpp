@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "datasets/rows/row_parser.h"
 #include "engine/base/foreign_text.h"

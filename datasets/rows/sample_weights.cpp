@@ -5,10 +5,8 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "datasets/rows/file_bytes.h"
 #include "datasets/rows/sample_lines.h"

@@ -1,9 +1,7 @@
 #include "datasets/sidecar/label_texts.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "datasets/formats/detect.h"

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "datasets/rows/labelled_line.h"
 #include "engine/base/foreign_text.h"
 

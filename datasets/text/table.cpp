@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "datasets/rows/json_record.h"
 #include "datasets/rows/line_chunks.h"

@@ -16,7 +16,6 @@
 #include "engine/inference/probability.h"
 #include "engine/inference/ranking.h"
 #include "engine/inference/reliability.h"
-#include "engine/model/model_input.h"
 #include "engine/run/model_use.h"
 
 namespace slide::api {

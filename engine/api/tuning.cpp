@@ -1,7 +1,5 @@
 #include <slide/tuning.h>
 
-#include <utility>
-
 #include "engine/api/callbacks.h"
 #include "engine/api/internals.h"
 #include "engine/base/parallel.h"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <string>
 
 #include "engine/base/error.h"
 #include "engine/base/memory_group.h"

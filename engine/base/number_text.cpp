@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <cstdint>
 #include <cstring>
 
 namespace slide {

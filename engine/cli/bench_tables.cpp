@@ -1,7 +1,6 @@
 // `slide bench-tables`: what hash tables of several shapes find over a trained model, and what they take.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>

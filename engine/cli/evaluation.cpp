@@ -1,7 +1,6 @@
 #include "engine/cli/evaluation.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "datasets/data_writer.h"
 #include "engine/cli/options.h"

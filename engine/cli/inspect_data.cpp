@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "datasets/formats/interactions.h"
@@ -34,7 +31,6 @@
 #include "engine/model/output_files.h"
 #include "engine/run/item_titles.h"
 #include "engine/run/label_names.h"
-#include "engine/run/model_use.h"
 #include "engine/run/ranks.h"
 #include "engine/run/users_log.h"
 #include "engine/serve/predict_api.h"

@@ -4,7 +4,6 @@
 #include <exception>
 #include <memory>
 #include <new>
-#include <string_view>
 #include <thread>
 
 #include "engine/base/error.h"

@@ -6,7 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include "datasets/formats/dense_data.h"
 #include "datasets/formats/detect.h"
 #include "datasets/formats/idx.h"
 #include "datasets/formats/npz.h"

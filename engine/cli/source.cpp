@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -19,7 +17,6 @@
 #include "engine/base/foreign_text.h"
 #include "engine/cli/options.h"
 #include "engine/cli/text.h"
-#include "engine/config/config.h"
 #include "engine/config/field.h"
 #include "engine/model/model_file.h"
 #include "engine/model/model_input.h"

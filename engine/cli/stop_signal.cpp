@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <iterator>
-#include <string>
 #include <string_view>
 #include <utility>
 

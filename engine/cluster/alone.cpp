@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <utility>
 
 #include "engine/base/descriptor.h"
 #include "engine/base/error.h"

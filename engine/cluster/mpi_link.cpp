@@ -2,7 +2,6 @@
 
 #include <sched.h>
 
-#include <algorithm>
 #include <chrono>
 #include <climits>
 #include <exception>

@@ -3,7 +3,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <string_view>
 #include <vector>
 
 #include "engine/base/error.h"

@@ -21,7 +21,6 @@
 #include <optional>
 #include <set>
 #include <sstream>
-#include <vector>
 
 #include "datasets/rows/data_parts.h"
 #include "engine/base/error.h"

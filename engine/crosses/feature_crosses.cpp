@@ -14,7 +14,6 @@
 #include "engine/base/parallel.h"
 #include "engine/base/prefetch.h"
 #include "engine/base/rng.h"
-#include "engine/crosses/crossed_entries.h"
 
 namespace slide {
 

@@ -1,6 +1,5 @@
 #include "engine/inference/cooccurrence.h"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 

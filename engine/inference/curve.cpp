@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <span>
 
 #include "engine/base/number_text.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <memory>
 #include <utility>
 
 #include "engine/base/error.h"

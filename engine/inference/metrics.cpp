@@ -8,7 +8,6 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <utility>
 
 #include "engine/base/error.h"
 

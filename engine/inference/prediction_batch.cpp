@@ -1,7 +1,6 @@
 #include "engine/inference/prediction_batch.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "engine/crosses/feature_transform.h"

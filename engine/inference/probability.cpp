@@ -1,6 +1,5 @@
 #include "engine/inference/probability.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "engine/kernels/kernels.h"

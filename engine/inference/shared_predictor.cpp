@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 
 #include "engine/base/error.h"
 #include "engine/base/phases.h"

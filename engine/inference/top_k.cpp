@@ -1,7 +1,5 @@
 #include "engine/inference/top_k.h"
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
 #include <functional>
 #include <iterator>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 #include "engine/base/parallel.h"
 #include "engine/base/prefetch.h"

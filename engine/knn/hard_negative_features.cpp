@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "engine/base/aligned.h"
 #include "engine/base/prefetch.h"

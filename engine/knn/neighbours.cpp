@@ -1,9 +1,5 @@
 #include "engine/knn/neighbours.h"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/bf16.h"

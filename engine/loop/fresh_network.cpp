@@ -1,7 +1,5 @@
 #include "engine/loop/fresh_network.h"
 
-#include <algorithm>
-#include <string>
 #include <utility>
 
 #include "engine/base/error.h"

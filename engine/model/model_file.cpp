@@ -1,7 +1,6 @@
 #include "engine/model/model_file.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <utility>

@@ -1,6 +1,5 @@
 #include "engine/network/block_features.h"
 
-#include <algorithm>
 #include <bit>
 
 namespace slide {

@@ -1,6 +1,5 @@
 #include "engine/network/feature_shards.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 

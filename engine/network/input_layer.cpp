@@ -1,11 +1,7 @@
 #include "engine/network/input_layer.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
-
-#include "engine/kernels/kernels.h"
-#include "engine/network/activation.h"
 
 namespace slide {
 

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-#include <memory>
 #include <numeric>
 
 #include "engine/base/error.h"

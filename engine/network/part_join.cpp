@@ -1,6 +1,5 @@
 #include "engine/network/part_join.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -1,6 +1,5 @@
 #include "engine/network/part_sums.h"
 
-#include <algorithm>
 #include <bit>
 
 #include "engine/base/parallel.h"

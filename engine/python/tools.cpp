@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "engine/python/bindings.h"
 #include "engine/python/engine_call.h"

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include "engine/base/descriptor.h"
 #include "engine/base/error.h"

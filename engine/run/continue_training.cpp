@@ -11,7 +11,6 @@
 #include "datasets/rows/data_parts.h"
 #include "datasets/text_learner.h"
 #include "engine/base/error.h"
-#include "engine/config/config.h"
 #include "engine/crosses/feature_transform.h"
 #include "engine/knn/feature_weight_learning.h"
 #include "engine/run/require_memory.h"

@@ -4,7 +4,6 @@
 #include <array>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "datasets/cache.h"
 #include "datasets/data_warnings.h"

@@ -4,11 +4,9 @@
 #include <filesystem>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "datasets/formats/detect.h"
 #include "datasets/formats/held_out.h"
-#include "datasets/formats/interactions.h"
 #include "datasets/formats/item_masking.h"
 #include "datasets/formats/log_columns.h"
 #include "datasets/formats/log_layout.h"

@@ -13,7 +13,6 @@
 #include "datasets/text/log_fields.h"
 #include "datasets/text/text_model.h"
 #include "engine/base/error.h"
-#include "engine/base/foreign_text.h"
 
 namespace slide {
 

@@ -1,9 +1,5 @@
 #include "engine/run/label_index.h"
 
-#include <cstdint>
-#include <optional>
-#include <string_view>
-
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
 #include "engine/run/label_names.h"

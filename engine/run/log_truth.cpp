@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "datasets/formats/interactions.h"
 #include "datasets/reader.h"

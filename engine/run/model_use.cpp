@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 
 #include "datasets/sidecar/label_pairs.h"
 #include "engine/base/error.h"
 #include "engine/base/phases.h"
 #include "engine/inference/auto_inference.h"
 #include "engine/run/ranks.h"
-#include "engine/run/run_data.h"
 
 namespace slide {
 

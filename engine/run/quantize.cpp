@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
-#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"

@@ -8,7 +8,6 @@
 #include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"

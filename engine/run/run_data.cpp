@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
-#include <string>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "datasets/cache.h"
 #include "datasets/formats/dense_data.h"
@@ -17,7 +14,6 @@
 #include "datasets/rows/file_bytes.h"
 #include "datasets/rows/sample_weights.h"
 #include "datasets/rows/split.h"
-#include "datasets/sidecar/label_texts.h"
 #include "datasets/sidecar/label_weights.h"
 #include "datasets/text_learner.h"
 #include "engine/base/error.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "datasets/blank_rows.h"
 #include "datasets/formats/dense_data.h"

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <numeric>
 #include <optional>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <random>
 #include <span>
-#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>

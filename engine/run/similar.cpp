@@ -5,8 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
-#include <span>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"

@@ -1,9 +1,7 @@
 #include "engine/run/truth.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "datasets/reader.h"
 #include "engine/run/label_index.h"

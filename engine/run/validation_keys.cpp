@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "datasets/rows/data_parts.h"
 #include "datasets/rows/split.h"

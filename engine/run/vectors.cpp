@@ -6,7 +6,6 @@
 #include <bit>
 #include <cmath>
 #include <iterator>
-#include <span>
 #include <utility>
 
 #include "datasets/formats/npy.h"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <boost/asio/post.hpp>
-#include <exception>
 #include <new>
 #include <semaphore>
 #include <utility>

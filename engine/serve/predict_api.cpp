@@ -4,7 +4,6 @@
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <utility>
 #include <vector>

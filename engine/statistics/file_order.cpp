@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>

@@ -1,6 +1,5 @@
 #include "engine/training/memory_plan.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "datasets/formats/item_masking.h"

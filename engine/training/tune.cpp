@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <new>
 #include <numeric>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>

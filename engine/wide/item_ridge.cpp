@@ -1,11 +1,6 @@
 #include "engine/wide/item_ridge.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <numeric>
-#include <utility>
-#include <vector>
 
 #include "engine/base/parallel.h"
 #include "engine/wide/block_inverse.h"

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "engine/base/finite.h"
 #include "engine/base/prefetch.h"
-#include "engine/kernels/kernels.h"
 
 namespace slide {
 

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "tests/api/samples.h"
 #include "tests/expect.h"

@@ -4,7 +4,6 @@
 
 #include "tests/api/samples.h"
 #include "tests/cli/program.h"
-#include "tests/datasets/test_files.h"
 
 namespace slide::api {
 namespace {

@@ -4,7 +4,6 @@
 #include <slide/slide.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <vector>
 

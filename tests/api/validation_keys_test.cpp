@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 #include <slide/slide.h>
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>

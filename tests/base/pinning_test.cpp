@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"

@@ -18,10 +18,8 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

@@ -4,7 +4,6 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "datasets/rows/shuffle.h"

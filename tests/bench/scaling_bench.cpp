@@ -9,7 +9,6 @@
 #include <benchmark/benchmark.h>
 
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <vector>
 

@@ -1,8 +1,6 @@
 // Tests of `slide average`: output and refusals.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "tests/cli/cli_fixture.h"
 
 namespace slide::test {

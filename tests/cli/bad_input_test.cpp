@@ -1,8 +1,6 @@
 // Tests of errors: one line on standard error, and exit code 1 or 2.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "tests/cli/program.h"
 
 namespace slide::test {

@@ -1,7 +1,6 @@
 // End-to-end tests of data.label_text: labels known only by their text, tables, features, refusals.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 

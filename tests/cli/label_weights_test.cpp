@@ -1,9 +1,7 @@
 // End-to-end tests of data.label_weights: by number, name and frequency; refusals.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
-#include <vector>
 
 #include "tests/cli/cli_fixture.h"
 

@@ -9,7 +9,6 @@
 #include <set>
 #include <sstream>
 #include <string>
-#include <vector>
 
 #include "tests/cli/cli_fixture.h"
 

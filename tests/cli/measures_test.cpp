@@ -2,7 +2,6 @@
 // `evaluate`, of text and of features; and what thresholds promise is what `predict` gives.
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 
 #include "tests/cli/cli_fixture.h"

@@ -2,7 +2,6 @@
 // one line.
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>

@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <algorithm>
-
 #include "tests/cli/cli_fixture.h"
 
 namespace slide::test {

@@ -2,9 +2,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include <algorithm>
 #include <string>
-#include <vector>
 
 #include "tests/cli/cli_fixture.h"
 

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <sys/file.h>
 
-#include <cstdint>
 #include <filesystem>
 #include <fstream>
 

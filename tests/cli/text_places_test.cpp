@@ -2,10 +2,8 @@
 // it or reads it without end.
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "tests/cli/cli_fixture.h"
 

@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 
 #include <csignal>
-#include <cstring>
 
 #include "datasets/cache.h"
 #include "datasets/formats/detect.h"

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "datasets/formats/detect.h"
 #include "tests/datasets/test_files.h"

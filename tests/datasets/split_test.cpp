@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <string>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "tests/datasets/test_files.h"

@@ -1,7 +1,6 @@
 // Tests of XMC text: accepted forms, and the reported position of each error.
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>

@@ -3,9 +3,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <cstdint>
-#include <filesystem>
-#include <functional>
 #include <map>
 
 #include "tests/faults/faults_fixture.h"

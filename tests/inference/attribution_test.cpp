@@ -4,10 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <memory>
 #include <vector>
 
-#include "engine/base/error.h"
 #include "engine/inference/inference.h"
 #include "engine/wide/network_start.h"
 #include "tests/network/network_test_util.h"

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include "engine/inference/inference.h"

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
-#include <numeric>
 #include <set>
 #include <vector>
 

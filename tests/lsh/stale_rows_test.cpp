@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 #include "engine/network/row_groups.h"

@@ -5,7 +5,6 @@
 
 #include <bit>
 #include <cmath>
-#include <mutex>
 #include <vector>
 
 #include "engine/base/rng.h"

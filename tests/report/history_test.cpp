@@ -2,7 +2,6 @@
 #include "engine/report/history.h"
 
 #include <algorithm>
-#include <ctime>
 
 #include "engine/run/run_log.h"
 #include "tests/report/runs_fixture.h"

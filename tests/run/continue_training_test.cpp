@@ -9,7 +9,6 @@
 #include <variant>
 #include <vector>
 
-#include "engine/base/error.h"
 #include "engine/config/fields.h"
 #include "engine/inference/inference.h"
 #include "engine/wide/wide_path.h"

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // Tests of data.label_weights in runs: weights of 1 change nothing; new labels, resumed runs, refusals.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // Tests of 'slide serve' from outside: a process, a port, clients of all kinds, signals.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <filesystem>

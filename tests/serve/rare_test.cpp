@@ -6,8 +6,6 @@
 #include <map>
 #include <sstream>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "tests/serve/serve_fixture.h"
 
