@@ -15,6 +15,7 @@ constexpr std::string_view kLabelParts[] = {"label",   "tag",   "category", "cat
 constexpr std::string_view kTextParts[] = {"text",    "title",    "body",     "description", "content",
                                            "comment", "summary",  "query",    "question",    "answer",
                                            "message", "sentence", "abstract", "headline"};
+constexpr std::string_view kStems[] = {"categor", "descript"};  // of more words and of other languages
 constexpr std::string_view kLabelNames[] = {"subject",  "code",   "y",        "label_name",
                                             "label_id", "intent", "sentiment"};
 constexpr std::string_view kTextNames[] = {"document", "doc", "review", "utterance", "tweet"};
@@ -38,7 +39,8 @@ std::optional<ColumnUse> usual_use(std::string_view name) {
 
 bool has_part_of_table(std::string_view lower) {
   const auto is_in = [&](std::string_view part) { return lower.find(part) != std::string_view::npos; };
-  return std::ranges::any_of(kLabelParts, is_in) || std::ranges::any_of(kTextParts, is_in);
+  return std::ranges::any_of(kLabelParts, is_in) || std::ranges::any_of(kTextParts, is_in) ||
+         std::ranges::any_of(kStems, is_in);
 }
 
 }  // namespace slide
