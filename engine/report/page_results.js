@@ -68,9 +68,9 @@ const kFacts = [
   {title: "Machine", last: 8, text: (members) => several(members.map(machineOf))},
   {title: "Date (UTC)", last: 7, text: daysOf},
 ];
-// All columns, or those without the `left` that matter least.
+// All columns, or those without the `left` that matter least. Returns how many there are in all.
 const chooseColumns = (left) => {
-  const settings = differing.slice(0, narrow.matches ? 1 : kMaxSettings).map((setting, i) => ({title: setting.key, setting, last: i < 2 ? 1 : 3}));
+  const settings = differing.slice(0, kMaxSettings).map((setting, i) => ({title: setting.key, setting, last: i < 2 ? 1 : 3}));
   const machines = new Set(runs.map(machineOf));
   const facts = kFacts.filter(({title}) => title !== "Machine" || machines.size > 1);
   const all = [...settings, ...columns, ...facts];
@@ -78,7 +78,7 @@ const chooseColumns = (left) => {
     .slice(0, left).map(({column}) => column));
   const kept = (list) => list.filter((column) => !out.has(column));
   Object.assign(view, {settings: kept(settings), columns: kept(columns), facts: kept(facts)});
-  return out.size < all.length - 2;
+  return all.length;
 };
 
 const nameCell = (section, line, members) => make("th", {scope: "row"},
@@ -150,21 +150,22 @@ const fillResults = () => {
     make("tbody", {}, ...rows));
 };
 
-// Without `all`, columns are left out until the table is no wider than its place; a narrow screen scrolls instead.
+// Columns are left out until the table is no wider than its place, or has two; all are there where they are asked for.
 let allColumns = false;
 const drawResults = () => {
   const place = document.getElementById("runs").parentElement;
   const more = document.getElementById("more-columns");
   let left = 0;
-  chooseColumns(0);
+  const all = chooseColumns(0);
   fillResults();
-  while (!allColumns && !narrow.matches && place.scrollWidth > place.clientWidth && chooseColumns(left + 1)) {
+  while (!allColumns && place.scrollWidth > place.clientWidth && left < all - 2) {
     left += 1;
+    chooseColumns(left);
     fillResults();
   }
   more.hidden = left === 0 && !allColumns;
   more.textContent = allColumns ? "Fewer columns" : `All columns (${left} more)`;
-  const settings = narrow.matches ? 0 : differing.length - kMaxSettings;
+  const settings = differing.length - kMaxSettings;
   document.getElementById("more-settings").textContent = settings > 0
     ? `${grouped(settings)} more ${settings === 1 ? "setting differs" : "settings differ"}, see below.` : "";
 };

@@ -202,11 +202,12 @@ check twelve.html ready=9 inked=9 requests=0 overflow=false scrolls=false button
   below=false untold=0
 grep -q 'data-logs="[1-9]' twelve.html.dom || fault "twelve.html has no logarithmic axis"
 load twelve.html 390
-check twelve.html ready=9 inked=9 requests=0 overflow=false buttons=12 below=true
+check twelve.html ready=9 inked=9 requests=0 overflow=false scrolls=false buttons=12 below=true \
+  'heads=Run optimizer.learning_rate P@1'
 for style in 0 1; do  # dark, light
   for width in 1280 390; do
     load several.html "$width" --blink-settings=preferredColorScheme="$style"
-    check several.html ready=9 inked=9 tables=9 requests=0 overflow=false buttons=4 hover=shown hidden=true shown=true mixed=0 sections=1 \
+    check several.html ready=9 inked=9 tables=9 requests=0 overflow=false scrolls=false buttons=4 hover=shown hidden=true shown=true mixed=0 sections=1 \
       untold=0 similar=0 best=true
     grep -qF 'onerror=console.log(1)&gt;' several.html.dom || fault "the name of a run is not shown as it is"
   done
@@ -214,7 +215,7 @@ done
 for width in 1280 800 390; do
   # Two sets, of the first one line of three seeds and one run; the second has one run, in two figures of measures.
   load apart.html "$width"
-  check apart.html ready=18 inked=18 mixed=2 requests=0 overflow=false sections=2 buttons=2 untold=0 similar=0
+  check apart.html ready=18 inked=18 mixed=2 requests=0 overflow=false scrolls=false sections=2 buttons=2 untold=0 similar=0
   grep -q 'data-banded="[1-9]' apart.html.dom || fault "apart.html has no band of seeds"
   grep -q 'first (3 seeds)' apart.html.dom || fault "apart.html does not name the seeds"
   load tuned.html "$width"
