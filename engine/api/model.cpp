@@ -63,7 +63,8 @@ Model Model::load(const std::string& path, bool with_optimizer) {
   return guarded([&] { return Internals::make(load_model(checked_path(path), wanted)); });
 }
 
-void Model::save(const std::string& path, bool force, std::optional<double> threshold) const {
+void Model::save(const std::string& path, bool force, std::optional<double> threshold,
+                 bool keep_thresholds) const {
   guarded([&] {
     checked_path(path);
     const std::string fault = probability_fault(threshold.value_or(0));
@@ -73,8 +74,9 @@ void Model::save(const std::string& path, bool force, std::optional<double> thre
     impl_->build_tables(0);  // the file stores their seeds
     const slide::Model& model = impl_->model;
     const OptimizerState* optimizer = model.optimizer ? &*model.optimizer : nullptr;
-    const std::optional<Thresholds> thresholds =
-        threshold ? std::optional<Thresholds>(std::in_place, *threshold) : model.thresholds;
+    std::optional<Thresholds> thresholds;
+    if (threshold) thresholds.emplace(*threshold);
+    if (!threshold && keep_thresholds) thresholds = model.thresholds;
     save_model(path, {model.config, model.shape, model.trained(), optimizer, model.steps, model.text.get(),
                       model.idle, model.form, nullptr, thresholds ? &*thresholds : nullptr});
   });

@@ -152,10 +152,9 @@ void bind_model(py::module_& module) {
           py::arg("path"), py::arg("with_optimizer") = false)
       .def(
           "save",
-          [](const api::Model& model, const std::string& path, bool force, std::optional<double> threshold) {
-            engine_call([&] { model.save(path, force, threshold); });
-          },
-          py::arg("path"), py::arg("force"), py::arg("threshold"))
+          [](const api::Model& model, const std::string& path, bool force, std::optional<double> threshold,
+             bool keep) { engine_call([&] { model.save(path, force, threshold, keep); }); },
+          py::arg("path"), py::arg("force"), py::arg("threshold"), py::arg("keep_thresholds"))
       .def_property_readonly("features", &api::Model::features)
       .def_property_readonly("dense_columns", &api::Model::dense_columns)
       .def_property_readonly("labels", &api::Model::labels)

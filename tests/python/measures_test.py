@@ -199,7 +199,7 @@ def test_a_threshold_alone_gives_all_labels_above_it(samples, few):
         assert (np.diff(classifier.predict(x, threshold=threshold).indptr) == wanted).all()
     few_labels, few_scores = model.predict(x, 3, threshold=0.5)
     assert few_labels.shape == (1500, 3) and ((few_labels >= 0) == (few_scores >= 0.5)).all()
-    for wrong in (30, -1, float("nan")):
+    for wrong in (30.0, -1, float("nan")):
         for k in (None, 3):
             with pytest.raises(slide.InputError, match="is no probability; give one from 0 to 1"):
                 model.predict(x, k, threshold=wrong)

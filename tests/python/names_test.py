@@ -61,6 +61,44 @@ def test_a_number_of_labels_is_a_threshold_that_load_finds(few, tmp_path):
     assert (loaded.predict(X) != classifier.predict(X)).nnz == 0 and (loaded.predict(X).sum(axis=1) == 2).all()
 
 
+def test_a_model_takes_the_thresholds_of_a_classifier(few, tmp_path):
+    classifier = slide.Classifier(**few).fit(X, NAMES)
+    for at, threshold in enumerate((1, 2, np.int64(2), 0, 1.0, 0.3, np.float32(0.25))):
+        path = tmp_path / str(at)
+        classifier.set_params(threshold=threshold).save(path)
+        wanted = classifier.predict(X).toarray()
+        model, loaded = slide.load(path), slide.Classifier.load(path)
+        assert type(loaded.threshold) is type(threshold) and (loaded.predict(X).toarray() == wanted).all()
+        names = model.predict(X, threshold=threshold)[0]
+        assert [{name for name in row if name is not None} for row in names] == [
+            set(classifier.classes_[row > 0]) for row in wanted]
+        if isinstance(threshold, (int, np.integer)) and threshold >= 1:
+            assert model.threshold is None
+        else:
+            assert type(model.threshold) is float and model.threshold == float(threshold)
+            assert (model.predict(X)[0] == names).all()
+    assert model.predict([], threshold=2)[0].shape == (0, 2)
+    assert (model.predict(X, threshold=1, logits=True)[1][0] >= 1).sum() == (model.predict(X, 3, logits=True)[1][0] >= 1).sum()
+    with pytest.raises(slide.InputError, match="threshold: 2 is a number of labels, as k is; give one of the two"):
+        model.predict(X, 3, threshold=2)
+    with pytest.raises(slide.InputError, match="threshold: 3 is a number of labels, and a model file has a probability"):
+        model.save(tmp_path / "none", threshold=3)
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_threshold_that_was_changed_leaves_none_in_the_file(few, tmp_path):
+    slide.Classifier(**few, threshold=0.3).fit(X, NAMES).save(tmp_path / "model")
+    loaded = slide.Classifier.load(tmp_path / "model")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loaded.set_params(threshold=0.4).save(tmp_path / "model", force=True)
+    assert slide.load(tmp_path / "model").threshold == 0.4
+    for threshold in (2, None):
+        with pytest.warns(UserWarning, match="model has no threshold: that of 0.3, which the model had"):
+            loaded.set_params(threshold=threshold).save(tmp_path / "model", force=True)
+        assert slide.load(tmp_path / "model").threshold is None
+
+
 def test_names_of_another_number_are_told(saved):
     path = saved[1]
     names = path.parent / "model.slide.labels"

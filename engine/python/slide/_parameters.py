@@ -134,12 +134,17 @@ class Cut:
         self.k, self.probability = k, probability
 
 
+def is_count(threshold: Any) -> bool:
+    """Whether a `threshold` is a number of labels."""
+    return isinstance(threshold, numbers.Integral) and not isinstance(threshold, bool) and threshold >= 1
+
+
 def check_threshold(threshold: Any) -> None:
     """Raises InputError unless `threshold` is a probability, a number of labels, "best-f1" or None."""
     if threshold is None or (isinstance(threshold, str) and threshold == BEST_F1):
         return
     if isinstance(threshold, numbers.Real) and not isinstance(threshold, bool):
-        if 0 <= threshold <= 1 or (isinstance(threshold, numbers.Integral) and threshold >= 1):
+        if 0 <= threshold <= 1 or is_count(threshold):
             return
     raise InputError(
         f"threshold: {threshold!r}; give a probability from 0 to 1 as a float, a number of labels as an int, or {BEST_F1!r}"
@@ -157,7 +162,7 @@ def cut_of(threshold: Union[None, int, float, str], found: Optional[float]) -> C
                 f"threshold={BEST_F1!r}: fit finds it on samples held out; fit with validation=0.1 or an eval_set"
             )
         return Cut(None, found)
-    if isinstance(threshold, numbers.Integral) and threshold >= 1:
+    if is_count(threshold):
         return Cut(int(threshold), None)
     return Cut(None, float(threshold))
 

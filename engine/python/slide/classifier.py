@@ -430,12 +430,18 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         ``PATH.classes``: the classes, parameters and history, without the callbacks. Raises InputError when a model lies at
         `path`, unless `force` replaces it, and Error when a file cannot be written.
 
-        A ``threshold`` that is a probability, or "best-f1", goes into the model file, where samples have several labels.
+        A ``threshold`` that is a probability, or "best-f1", goes into the model file, where samples have several labels; with
+        another one the file has none, and ``slide.load(path).predict(X, threshold=3)`` takes a number of labels.
         Of features, labels are numbers in that file, columns of ``classes_``: other classes go into ``PATH.labels``, a
         line each, for ``slide predict --labels`` and ``slide serve --labels``. Without such classes a ``PATH.labels`` of
         another model is removed, with a UserWarning."""
         check_is_fitted(self, "model_")
-        self.model_._save_file(path, force, self._stored_threshold())
+        probability = self._stored_threshold()
+        if probability is None and self.model_.threshold is not None:
+            warnings.warn(
+                f"{os.fspath(path)} has no threshold: that of {self.model_.threshold}, which the model had, is not that of the "
+                "Classifier", UserWarning, stacklevel=2)
+        self.model_._save_file(path, force, probability, keep_thresholds=False)
         write_names(os.fspath(path), self._names(), stacklevel=3)
         state = {name: value for name, value in vars(self).items() if name not in ("model_", "on_step", "on_epoch")}
         try:

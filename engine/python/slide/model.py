@@ -36,6 +36,7 @@ from ._inputs import (
 )
 from ._keys import value_in
 from ._names import read_names, write_names
+from ._parameters import is_count
 from ._shown import RATES, Explanation, Measures, Reason, table_of
 
 MOST_K = 10000  # where there are fewer labels
@@ -113,8 +114,15 @@ class Model:
         self._save_file(path, force, threshold)
         write_names(os.fspath(path), None if self._names_beside is None else self._names_beside.tolist())
 
-    def _save_file(self, path: "str | os.PathLike[str]", force: bool, threshold: Optional[float]) -> None:
-        self._engine.save(os.fspath(path), force, None if threshold is None else number(threshold, "threshold"))
+    def _save_file(
+        self, path: "str | os.PathLike[str]", force: bool, threshold: Optional[float], keep_thresholds: bool = True
+    ) -> None:
+        if is_count(threshold):
+            raise _slide.InputError(
+                f"threshold: {threshold!r} is a number of labels, and a model file has a probability; give one from 0 to 1 as a float"
+            )
+        threshold = None if threshold is None else number(threshold, "threshold")
+        self._engine.save(os.fspath(path), force, threshold, keep_thresholds)
 
     @property
     def features(self) -> int:
@@ -165,7 +173,7 @@ class Model:
         *,
         users: "Optional[Sequence[str]]" = None,
         known: "Optional[str | os.PathLike[str]]" = None,
-        threshold: Optional[float] = None,
+        threshold: "float | int | None" = None,
         logits: bool = False,
         inference: str = "configured",
         threads: int = 0,
@@ -182,7 +190,8 @@ class Model:
         users: in place of X, names of users of a model of interactions, a row for each in their order; what they have is
         looked up, as ``slide predict`` does, in the log `known`, or in the model's ``data.known`` or training file, which is
         read once.
-        threshold: leaves out labels with lower scores; from 0 to 1, of logits any number. logits: scores are those of the output neurons, else probabilities. inference: ``"full"`` scores all
+        threshold: a float, leaves out labels with lower scores; from 0 to 1, of logits any number; an int from 1, so many labels, as of
+        ``Classifier``. logits: scores are those of the output neurons, else probabilities. inference: ``"full"`` scores all
         labels, ``"lsh"`` only candidates that hash tables find, ``"auto"`` the latter from 100,000 labels on where they are as good
         (the first call for a k then builds tables), ``"configured"`` does what ``eval.inference`` of the
         model says. threads: 0 = all cores; up to 128 samples are always answered by the calling thread. keep_known: a
@@ -202,6 +211,12 @@ class Model:
             "logits": logits, "inference": inference, "threads": whole(threads, "threads"), "keep_known": keep_known,
             "rare": None if rare is None else number(rare, "rare"),
         }
+        if is_count(threshold) and not logits:
+            if k is not None:
+                raise _slide.InputError(
+                    f"threshold: {threshold!r} is a number of labels, as k is; give one of the two, or a probability as a float"
+                )
+            k, threshold = int(threshold), None
         if (X is None) == (users is None):
             raise _slide.InputError("give either X or users")
         if names and not self._named:

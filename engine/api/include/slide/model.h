@@ -35,8 +35,10 @@ class SLIDE_API Model {
   // Writes the model file atomically. Models from train() include the optimizer state unless
   // train.save_optimizer is off; loaded models do not. Throws InputError where a model lies at `path`, unless
   // `force` replaces it; Error where the file cannot be written. `threshold`: the file gets it, from 0 to 1,
-  // in place of those that the model has (threshold()).
-  void save(const std::string& path, bool force = false, std::optional<double> threshold = {}) const;
+  // in place of those that the model has (threshold()); without it the file gets these where
+  // `keep_thresholds`.
+  void save(const std::string& path, bool force = false, std::optional<double> threshold = {},
+            bool keep_thresholds = true) const;
 
   std::uint32_t features() const;
   std::uint32_t dense_columns() const;  // those of Data::from_dense() or .npy files, among features()
