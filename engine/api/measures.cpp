@@ -12,6 +12,7 @@
 #include "engine/base/error.h"
 #include "engine/inference/curve.h"
 #include "engine/inference/decisions.h"
+#include "engine/inference/label_counts.h"
 #include "engine/inference/metrics.h"
 #include "engine/inference/ranking.h"
 #include "engine/inference/reliability.h"
@@ -82,6 +83,8 @@ Measures evaluate_scores(const CsrMatrix& scores, const CsrMatrix& labels, const
     Measures measures = measures_of(metrics);
     const nlohmann::ordered_json by_group = metrics.groups_to_json();
     for (const auto& [name, value] : by_group.items()) measures[name] = value.get<double>();
+    for_each_coverage(LabelCounts(ranking, scored, options.ks, all), {},
+                      [&](const std::string& name, double value) { measures[name] = value; });
     for (const std::uint32_t k : options.ks)
       add_rates("_at_" + std::to_string(k), decide_best(ranking, scored, k, all), measures);
     if (reliability != nullptr) {

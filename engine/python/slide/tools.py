@@ -83,7 +83,8 @@ def evaluate(
     them.
 
     Returns means over all samples by name, as ``slide test --json``: ``p_at_1``, ``ndcg_at_5``, ``recall_at_3``,
-    ``psp_at_1``, ``psndcg_at_3``; ``p_at_1_head``, ``recall_at_5_tail``. Precision, recall and F1 of the best k come as
+    ``psp_at_1``, ``psndcg_at_3``; ``p_at_1_head``, ``recall_at_5_tail``. ``coverage_at_k`` is the share of the labels of samples
+    that is predicted correctly at least once, ``catalogue_at_k`` that of all labels that is predicted. Precision, recall and F1 of the best k come as
     ``slide evaluate --json`` has them: ``f1_micro_at_1`` over all pairs of a sample and a label, ``f1_macro_at_1`` over the
     labels that occur or are predicted, ``f1_samples_at_1`` over the samples.
 

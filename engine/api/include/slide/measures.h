@@ -13,8 +13,8 @@
 namespace slide::api {
 
 // Means over all samples by name, in [0, 1]: p_at_K, ndcg_at_K, psp_at_K, psndcg_at_K, recall_at_K, as
-// printed by `slide test`. evaluate() of a model with `reliability` adds coverage_at_K and catalogue_at_K,
-// shares of labels, and of interactions novelty_at_K, in bits.
+// printed by `slide test`. evaluate_scores(), and evaluate() of a model with `reliability`, add coverage_at_K
+// and catalogue_at_K, shares of labels; the latter of interactions also novelty_at_K, in bits.
 using Measures = std::map<std::string, double>;
 
 // Whether scores are probabilities, as `slide evaluate` reports: scores from 0 to 1 in 15 intervals of equal
