@@ -37,6 +37,31 @@ def test_labels_that_look_like_several_are_warned_of(few):
             slide.Classifier(**few).fit(texts, y)
 
 
+def test_labels_and_texts_in_the_wrong_places_are_told(few):
+    tags = ["music", "nature"] * 10
+    texts = [f"a violin and {one} cellos sing in the forest" for one in range(20)]
+    few = {**few, "text__min_count": 1}
+    swapped = "X looks like labels \\('music'\\) and y like texts \\('a violin and 0 cellos .*fit\\(texts, labels\\)"
+    for x, y in ((tags, texts), (np.array(tags), np.array(texts, dtype=object)), (np.array(tags)[:, None], texts)):
+        with pytest.warns(UserWarning, match=swapped) as told:
+            slide.Classifier(**few).fit(x, y)
+        assert len(told) == 1 and told[0].filename == __file__
+    with pytest.warns(UserWarning, match=swapped) as told:
+        slide.Classifier(**few).partial_fit(tags, texts)
+    assert told[0].filename == __file__
+    with pytest.raises(slide.InputError, match="X is lists of names and y is texts: fit takes texts first"):
+        slide.Classifier(**few).fit([[tag] for tag in tags], texts)
+    short = ["red ball", "blue sky"] * 10
+    for x, y in (
+        (texts, tags), (short, tags), (short, short), (tags, short),  # names of labels may be long, and repeat
+        (texts, texts), (texts, [[tag] for tag in tags]), (short, [f"label{one}" for one in range(20)]),
+        (["red ball", "blue sky", "green"], texts[:3]), (tags, [[text] for text in texts]),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)
+            slide.Classifier(**few).fit(x, y)
+
+
 def test_a_class_beyond_those_of_the_first_call_is_named(few):
     for y, classes in ((["a", "z"], ["a", "b"]), ([["a"], ["z"]], ["a", "b"])):
         with pytest.raises(slide.InputError, match="'z'.*or leave (it|classes) out"):

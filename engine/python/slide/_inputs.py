@@ -559,6 +559,35 @@ def warn_of_joined(classes: np.ndarray, y: Any, stacklevel: int = 3) -> None:
         f"labels for each sample, as [name.split({separator!r}) for name in y]", UserWarning, stacklevel=stacklevel)
 
 
+_FIRST = 1000  # rows by which X and y are told apart
+
+
+def _words_a_text(texts: list) -> float:
+    return sum(len(text.split()) for text in texts) / len(texts)
+
+
+def warn_of_swapped(x: Any, y: Any, stacklevel: int = 3) -> None:
+    """Warns where X looks like labels, short and at most half of them distinct, and y like texts, each once; raises InputError
+    where X is lists of names and y texts, which nothing takes."""
+    if is_sparse(y) or getattr(y, "ndim", 1) != 1 or not hasattr(y, "__len__") or isinstance(y, (str, bytes)):
+        return
+    texts = list(y[:_FIRST]) if hasattr(y, "__getitem__") else []
+    if not texts or not all(isinstance(text, str) for text in texts):
+        return
+    x = one_text_column(apart(x)[0])
+    if isinstance(x, (list, tuple)) and _are_lists(x) and all(isinstance(name, str) for one in x[:_FIRST] for name in one):
+        raise InputError("X is lists of names and y is texts: fit takes texts first, fit(texts, labels)")
+    if len(texts) < 3 or not are_texts(x):
+        return
+    labels = list(x[:_FIRST])
+    long = _words_a_text(texts)
+    if len(set(texts)) < len(texts) or 2 * len(set(labels)) > len(labels) or long < 2 or not _words_a_text(labels) < min(long, 5):
+        return
+    warnings.warn(
+        f"X looks like labels ({_shown(labels[0])}) and y like texts ({_shown(texts[0])}), each of which is read as a label; "
+        "fit takes texts first, fit(texts, labels)", UserWarning, stacklevel=stacklevel)
+
+
 def learnt_data_of(texts: Any, targets: Targets, source: "_slide.Config | _slide.Model") -> _slide.Data:
     """Texts for the engine, which learns a vocabulary from them, or more words for that of a model. Where the classes
     were found they get the order that those of a file would have."""

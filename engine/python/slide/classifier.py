@@ -31,6 +31,7 @@ from ._inputs import (
     targets_of,
     text_data_of,
     warn_of_joined,
+    warn_of_swapped,
     weighted,
     whole,
 )
@@ -232,6 +233,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         config = self._configuration(eval_set is not None)
         if self.threshold == BEST_F1 and not self.validation and eval_set is None:
             cut_of(self.threshold, None)  # which says what is missing
+        warn_of_swapped(X, y)
         targets = targets_of(y)
         warn_of_joined(targets.classes, y)
         data = self._take(X, targets, config, self._weights(targets, sample_weight), groups, times)
@@ -405,6 +407,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
     def _begin(self, x: Any, y: Any, classes: Any, epochs: int, weights: Any) -> "Classifier":
         first = clone(self).set_params(validation=0.0, max_iter=None, train__epochs=epochs)
         config = first._configuration()
+        warn_of_swapped(x, y, stacklevel=4)
         targets = targets_of(y, None if classes is None else _classes_of(classes))
         data = self._take(x, targets, config, self._weights(targets, weights))
         data = self._with_label_weights(data, targets, config.to_toml())

@@ -26,6 +26,7 @@ from ._inputs import (
     rows_of,
     targets_of,
     told,
+    warn_of_swapped,
     whole,
 )
 from ._keys import config_of, overrides_of
@@ -197,6 +198,7 @@ def tune(
         data = _slide.Data.read(os.fspath(X), start)
         told(data)
     else:
+        warn_of_swapped(X, Y)
         x, columns = apart(X)
         texts = are_texts(x)
         data = learnt_data_of(x, targets_of(Y), start) if texts else data_of(csr_of(x), targets_of(Y))
