@@ -191,6 +191,23 @@ def test_average_precision_is_that_of_all_labels(few):
     assert average_precision_score(y, few_of_them.toarray(), average="micro") < by_all - 0.01
 
 
+def test_decision_scores_are_those_of_all_labels(samples, few):
+    x, y = samples
+    tables = {**few, "eval__inference": "lsh", "eval__candidates": 8}
+    for kind in (sparse.csr_matrix, sparse.csc_matrix, sparse.coo_matrix, np.asarray):
+        classifier = slide.Classifier(**tables).fit(x, kind(y.toarray()))
+        assert (classifier.predict_proba(x, k=40).nnz < 1500 * 40), "tables find some labels"
+        scores = classifier.decision_function(x)
+        assert type(scores) is np.ndarray and scores.shape == (1500, 40) and scores.dtype == np.float64
+        ids, wanted = classifier.model_.predict(x, 40, logits=True, inference="full")
+        assert (np.take_along_axis(scores, ids, axis=1) == wanted).all()
+        best = classifier.decision_function(x, k=3)
+        assert sparse.issparse(best) and best.shape == (1500, 40) and np.diff(best.indptr).max() == 3
+    single = slide.Classifier(**tables).fit(x, np.arange(1500) % 40)
+    proba = single.predict_proba(x)
+    assert (proba > 0).all() and proba.sum(axis=1) == pytest.approx(np.ones(1500))
+
+
 def test_predict_without_a_threshold_warns_of_nothing(samples, few):
     classifier = slide.Classifier(**few).fit(*samples)
     with warnings.catch_warnings():

@@ -67,9 +67,9 @@ class Predictions:
         return beside(data_of(features, targets), columns)
 
     def _best(
-        self, x: Any, k: Optional[int], logits: bool = False, threshold: Optional[float] = None
+        self, x: Any, k: Optional[int], logits: bool = False, threshold: Optional[float] = None, **how: Any
     ) -> tuple[np.ndarray, np.ndarray]:
-        return self.model_._predict(self._data(x), k, threshold, logits=logits, threads=self._threads)
+        return self.model_._predict(self._data(x), k, threshold, logits=logits, threads=self._threads, **how)
 
     def predict(self, X: Any, k: Optional[int] = None, threshold: "float | int | str | None" = None) -> Any:
         """The labels of each sample: an indicator matrix, CSR [n, labels] of 0 and 1 as int8 with a column for each of
@@ -129,7 +129,8 @@ class Predictions:
         return csr_of_ids(ids, scores, len(self.classes_))
 
     def _dense(self, x: Any, logits: bool) -> np.ndarray:
-        ids, scores = self._best(x, self.model_.labels, logits)
+        """Scores of all labels, [n, labels], of those too that ``eval__inference="lsh"`` would not score."""
+        ids, scores = self._best(x, self.model_.labels, logits, inference="full")
         dense = np.zeros(ids.shape, np.float64)
         np.put_along_axis(dense, ids, scores.astype(np.float64), axis=1)
         return dense[:, : len(self.classes_)]
@@ -154,7 +155,7 @@ class Predictions:
 
     def decision_function(self, X: Any, k: Optional[int] = None) -> Any:
         """Scores of the output neurons: a CSR matrix [n, labels] of the best `k`, or without k a dense array
-        [n, labels] of all. Fitted with two classes and without k: the log of the ratio of their probabilities,
+        [n, labels] of all, whatever ``eval__inference`` is and whether the labels of fit were a sparse matrix. Fitted with two classes and without k: the log of the ratio of their probabilities,
         positive where the second is ahead, [n]."""
         check_is_fitted(self, "model_")
         if k is not None:
