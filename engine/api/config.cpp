@@ -3,6 +3,7 @@
 
 #include "engine/api/arguments.h"
 #include "engine/api/internals.h"
+#include "engine/config/names.h"
 #include "engine/run/run_data.h"
 
 namespace slide::api {
@@ -27,6 +28,10 @@ void Config::set(const Overrides& overrides) {
 
 std::string Config::to_toml() const {
   return guarded([&] { return slide::to_toml(impl_->config); });
+}
+
+std::string near_name(const std::string& name, const std::vector<std::string>& names) {
+  return guarded([&] { return config::near_name(name, names); });
 }
 
 const char* version() {

@@ -8,7 +8,6 @@
 #include <numeric>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "engine/base/atomic_file.h"
@@ -20,7 +19,6 @@
 #include "engine/cli/line_source.h"
 #include "engine/cli/options.h"
 #include "engine/cli/text.h"
-#include "engine/config/names.h"
 #include "engine/model/model_file.h"
 #include "engine/model/output_files.h"
 #include "engine/run/item_titles.h"
@@ -62,53 +60,39 @@ bool take_name(std::string& name) {
 // Names of standard input that the model lacks.
 class UnknownNames {
  public:
-  explicit UnknownNames(std::vector<std::string> known) : known_(std::move(known)) {}
-
-  void add(const std::string& name, std::uint64_t line, const std::string& what) {
-    if (count_++ >= kShown) return;
-    const std::string nearest = known_.empty() ? "" : config::nearest_name(name, known_);
-    const bool is_near = 2 * config::edit_distance(name, nearest) <= name.size();
-    lines_.push_back(fmt::format("{}:{}: {}{}", kStandardInput, line, what,
-                                 is_near ? fmt::format("; did you mean '{}'?", nearest) : ""));
+  void add(const std::string& name, std::uint64_t line, const SimilarNames& names) {
+    if (count_++ < kMaxSuggested)
+      lines_.push_back(fmt::format("{}:{}: {}", kStandardInput, line, names.fault_of(name)));
   }
   // Warns, or throws InputError where none of the names was `known`.
   void end(bool known) const {
     if (count_ > 0 && !known) fail_input("{}", lines_.front());
     for (const std::string& line : lines_) tell({"warning: " + line});
-    if (count_ > kShown)
+    if (count_ > lines_.size())
       tell({fmt::format("warning: {}: {} names in all are not in the model and have no answer",
                         kStandardInput, count_)});
   }
 
  private:
-  static constexpr std::size_t kShown = 3;
-  std::vector<std::string> known_;
   std::vector<std::string> lines_;
   std::size_t count_ = 0;
 };
 
-std::vector<std::string> names_of(const SimilarNames& names, std::size_t size) {
-  std::vector<std::string> all;
-  for (std::uint32_t id = 0; names.named() && id < size; ++id) all.push_back(names.name_of(id));
-  return all;
-}
-
 // Of names on standard input those that the model has.
-void take_names(const SimilarNames& names, std::size_t size, std::vector<std::uint32_t>& ids) {
+void take_names(const SimilarNames& names, std::vector<std::uint32_t>& ids) {
   refuse_endless(STDIN_FILENO, kStandardInput);
-  std::optional<UnknownNames> unknown;
+  UnknownNames unknown;
   std::uint64_t number = 0;
   for (std::string line; take_name(line);) {
     ++number;
     if (line.empty()) continue;
-    try {
-      ids.push_back(names.id_of(line));
-    } catch (const InputError& error) {
-      if (!unknown) unknown.emplace(names_of(names, size));
-      unknown->add(line, number, error.what());
+    if (const auto id = names.find(line)) {
+      ids.push_back(*id);
+    } else {
+      unknown.add(line, number, names);
     }
   }
-  if (unknown) unknown->end(!ids.empty());
+  unknown.end(!ids.empty());
 }
 
 std::vector<std::uint32_t> ids_asked(const SimilarCommand& command, const SimilarNames& names,
@@ -123,7 +107,7 @@ std::vector<std::uint32_t> ids_asked(const SimilarCommand& command, const Simila
       ids.push_back(names.id_of(item));
       continue;
     }
-    take_names(names, size, ids);
+    take_names(names, ids);
   }
   return ids;
 }

@@ -19,18 +19,6 @@ bool is_assignment(std::string_view word) {
          key.find('.') != std::string_view::npos;
 }
 
-// The nearest of `names`, or empty where more than half of the letters would change.
-std::string near_name(std::string_view name, const std::vector<std::string>& names) {
-  std::string nearest = config::nearest_name(name, names);
-  const std::size_t longer = std::max(name.size(), nearest.size());
-  return 2 * config::edit_distance(name, nearest) <= longer ? nearest : "";
-}
-
-std::string suggestion(std::string_view name, const std::vector<std::string>& names) {
-  const std::string nearest = near_name(name, names);
-  return nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
-}
-
 std::string nearest_option(const CLI::App& sub, const std::string& word) {
   std::vector<std::string> names;
   for (const CLI::Option* option : sub.get_options()) {
@@ -38,8 +26,8 @@ std::string nearest_option(const CLI::App& sub, const std::string& word) {
   }
   const std::string given = word.substr(0, word.find('='));
   const std::string nearest =
-      near_name(given.substr(std::min(given.find_first_not_of('-'), given.size())), names);
-  return nearest.empty() ? "" : fmt::format("; did you mean '--{}'?", nearest);
+      config::near_name(given.substr(std::min(given.find_first_not_of('-'), given.size())), names);
+  return config::suggestion(nearest.empty() ? "" : "--" + nearest);
 }
 
 // "DATA", "MODEL DATA": the positional arguments of a command.
@@ -96,7 +84,7 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
 std::string nearest_command(const CLI::App& app, std::string_view name) {
   std::vector<std::string> names;
   for (const CLI::App* sub : app.get_subcommands(nullptr)) names.push_back(sub->get_name());
-  return suggestion(name, names);
+  return config::suggestion(config::near_name(name, names));
 }
 
 void refuse_options_as_values(const CLI::App& command) {

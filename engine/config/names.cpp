@@ -1,7 +1,8 @@
 #include "engine/config/names.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -26,15 +27,20 @@ std::size_t section_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
+std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit) {
+  const auto [shorter, longer] = std::minmax({a.size(), b.size()});
+  if (longer - shorter >= limit) return longer - shorter;
   std::vector<std::size_t> row(b.size() + 1);  // distances of a's first i bytes to every prefix of b
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
     std::size_t diagonal = std::exchange(row[0], i);
+    std::size_t smallest = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
       diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
+      smallest = std::min(smallest, row[j]);
     }
+    if (smallest >= limit) return smallest;
   }
   return row.back();
 }
@@ -54,6 +60,29 @@ std::string nearest_name(std::string_view name, std::span<const std::string> nam
     }
   }
   return nearest;
+}
+
+std::string near_name(std::string_view name, std::size_t count,
+                      const std::function<std::string(std::size_t)>& name_of) {
+  std::string near;
+  std::size_t smallest = std::numeric_limits<std::size_t>::max();
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string other = name_of(i);
+    const std::size_t limit = std::min(smallest, std::max(name.size(), other.size()) / 2 + 1);
+    const std::size_t distance = edit_distance(name, other, limit);
+    if (distance >= limit) continue;
+    smallest = distance;
+    near = std::move(other);
+  }
+  return near;
+}
+
+std::string near_name(std::string_view name, std::span<const std::string> names) {
+  return near_name(name, names.size(), [names](std::size_t i) { return names[i]; });
+}
+
+std::string suggestion(std::string_view near) {
+  return near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
 }
 
 }  // namespace slide::config

@@ -177,6 +177,15 @@ void bind_model(py::module_& module) {
       .def("explain", &explain, py::arg("data"), py::arg("labels"), py::arg("count"))
       .def("label_vectors", &label_vectors)
       .def("hidden_vectors", &hidden_vectors, py::arg("data"), py::arg("threads"));
+  module.def(
+      "near_name",
+      [](const py::str& name, const py::iterable& names) {
+        std::vector<std::string> all;
+        for (const py::handle& one : names) all.push_back(bytes_of(py::str(one)));
+        const std::string wanted = bytes_of(name);
+        return text_of(engine_call([&] { return api::near_name(wanted, all); }));
+      },
+      py::arg("name"), py::arg("names"));
   def_predict_options(module);
   py::class_<api::Predictor>(module, "Predictor")
       .def(py::init(&make_predictor), py::arg("model"), py::arg("options"))

@@ -27,18 +27,6 @@ std::vector<Related> best_of(std::vector<Related> all, std::size_t count) {
   return all;
 }
 
-std::string nearest_name(const TextModel& text, const std::string& name) {
-  std::string_view nearest;
-  std::size_t smallest = ~std::size_t{0};
-  for (std::uint32_t id = 0; id < text.label_count(); ++id) {
-    const std::size_t distance = config::edit_distance(name, text.label_name(id));
-    if (distance >= smallest) continue;
-    smallest = distance;
-    nearest = text.label_name(id);
-  }
-  return std::string(nearest);
-}
-
 }  // namespace
 
 std::string label_text(const Model& model, std::uint32_t id) {
@@ -57,8 +45,11 @@ std::string feature_text(const Model& model, std::uint32_t id) {
 std::uint32_t find_label(const Model& model, const std::string& name) {
   if (model.text != nullptr) {
     if (const auto id = model.text->label_id(name)) return *id;
-    fail_input("--label {}: the model has no such label; the nearest is '{}'", name,
-               nearest_name(*model.text, name));
+    const auto name_of = [&](std::size_t label) {
+      return label_text(model, static_cast<std::uint32_t>(label));
+    };
+    fail_input("--label {}: the model has no such label{}", name,
+               config::suggestion(config::near_name(name, model.text->label_count(), name_of)));
   }
   std::uint32_t id = 0;
   const char* end = name.data() + name.size();

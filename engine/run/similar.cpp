@@ -9,6 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/base/score_key.h"
+#include "engine/config/names.h"
 #include "engine/kernels/bf16.h"
 #include "engine/kernels/kernels.h"
 #include "engine/run/vectors.h"
@@ -281,22 +282,29 @@ SimilarNames::SimilarNames(const Model& model, SimilarOf of)
   for (std::uint32_t id = 0; id < size_; ++id) features_.emplace(feature_text(model, id), id);
 }
 
-std::uint32_t SimilarNames::id_of(const std::string& name) const {
-  const char* const what = of_ == SimilarOf::kLabels ? "label" : "feature";
-  if (model_.text != nullptr && of_ == SimilarOf::kLabels) {
-    if (const auto id = model_.text->label_id(name)) return *id;
-    fail_input("there is no {} '{}' in the model", what, name);
-  }
+std::optional<std::uint32_t> SimilarNames::find(const std::string& name) const {
+  if (model_.text != nullptr && of_ == SimilarOf::kLabels) return model_.text->label_id(name);
   if (model_.text != nullptr) {
-    if (const auto found = features_.find(name); found != features_.end()) return found->second;
-    fail_input("there is no {} '{}' in the model", what, name);
+    const auto found = features_.find(name);
+    return found != features_.end() ? std::optional(found->second) : std::nullopt;
   }
   std::uint32_t id = 0;
   const char* const end = name.data() + name.size();
   const auto [stop, error] = std::from_chars(name.data(), end, id);
-  if (error == std::errc() && stop == end && id < size_) return id;
-  fail_input("there is no {0} '{1}' in the model; its {0}s have numbers from 0 to {2}", what, name,
-             size_ - 1);
+  return error == std::errc() && stop == end && id < size_ ? std::optional(id) : std::nullopt;
+}
+
+std::uint32_t SimilarNames::id_of(const std::string& name) const {
+  if (const auto id = find(name)) return *id;
+  fail_input("{}", fault_of(name));
+}
+
+std::string SimilarNames::fault_of(const std::string& name, bool suggest) const {
+  const char* const what = of_ == SimilarOf::kLabels ? "label" : "feature";
+  std::string fault = fmt::format("there is no {} '{}' in the model", what, name);
+  if (!named()) return fault + fmt::format("; its {}s have numbers from 0 to {}", what, size_ - 1);
+  const auto other = [this](std::size_t id) { return name_of(static_cast<std::uint32_t>(id)); };
+  return suggest ? fault + config::suggestion(config::near_name(name, size_, other)) : fault;
 }
 
 std::string SimilarNames::name_of(std::uint32_t id) const {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -17,6 +18,9 @@
 namespace slide {
 
 enum class SimilarOf { kLabels, kFeatures };
+
+// So many unknown names of a request come with a near one.
+inline constexpr std::size_t kMaxSuggested = 3;
 
 // Unit vectors of all labels or features; for search() also their differences from the mean row, in 8 bits.
 class SimilarRows {
@@ -82,8 +86,12 @@ class SimilarRows {
 class SimilarNames {
  public:
   SimilarNames(const Model& model, SimilarOf of);
-  // Throws InputError where there is no such name or number.
+  // nullopt where there is no such name or number.
+  std::optional<std::uint32_t> find(const std::string& name) const;
+  // Throws InputError there, with fault_of().
   std::uint32_t id_of(const std::string& name) const;
+  // What a user is told of a name that is not there, with a near one, which takes O(labels), where `suggest`.
+  std::string fault_of(const std::string& name, bool suggest = true) const;
   std::string name_of(std::uint32_t id) const;
   bool named() const { return model_.text != nullptr; }
 

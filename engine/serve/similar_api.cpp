@@ -16,12 +16,19 @@ namespace {
 
 constexpr std::size_t kDefaultSimilar = 10;
 
+struct SimilarItem {
+  std::string asked;
+  bool known = true;
+};
+
 struct SimilarAsk {
   const ServedModel::Similar* among = nullptr;
-  std::vector<std::uint32_t> ids;
-  std::vector<std::string> items;  // as they were asked for
+  std::vector<std::uint32_t> ids;  // of the items that are known
+  std::vector<SimilarItem> items;
   std::size_t k = kDefaultSimilar;
   bool several = false;
+
+  std::size_t unknown() const { return items.size() - ids.size(); }
 };
 
 void add_item(const RequestJson& value, SimilarAsk& ask) {
@@ -34,8 +41,9 @@ void add_item(const RequestJson& value, SimilarAsk& ask) {
   } else {
     fail_input("an item must be {}", names.named() ? "a name" : "a number");
   }
-  ask.ids.push_back(names.id_of(item));
-  ask.items.push_back(std::move(item));
+  const auto id = names.find(item);
+  if (id) ask.ids.push_back(*id);
+  ask.items.push_back({std::move(item), id.has_value()});
 }
 
 void add_items(const RequestJson& value, SimilarAsk& ask) {
@@ -80,6 +88,8 @@ SimilarAsk parse_similar(const RequestJson& request, const ServedModel& model) {
     }
   }
   if (kinds != 1) fail_input("give one of \"item\" and \"items\"");
+  if (ask.ids.empty() && !ask.items.empty())
+    fail_input("{}", ask.among->names.fault_of(ask.items.front().asked));
   if (ask.ids.size() * ask.k > kMaxAnswers)
     fail_input("{} items with k = {} make more than {} labels; lower k or send less at once", ask.ids.size(),
                ask.k, kMaxAnswers);
@@ -105,6 +115,10 @@ std::string list_of(const std::vector<Related>& similar, const SimilarNames& nam
   return text + "]";
 }
 
+std::string error_of(const std::string& item, const SimilarNames& names, bool suggest) {
+  return "\"similar\":[],\"error\":" + json_string(names.fault_of(item, suggest));
+}
+
 }  // namespace
 
 PredictAnswer answer_similar(std::string_view body, const ServedModel& model, HeldBytes* held) {
@@ -113,11 +127,14 @@ PredictAnswer answer_similar(std::string_view body, const ServedModel& model, He
   const SimilarAsk ask = parse_similar(parse_request(body), model);
   const auto found = ask.among->rows.search(ask.ids, ask.k, 1);
   std::string text = fmt::format("{{\"model\":\"{}\",", model.fingerprint());
+  if (ask.unknown() > 0) text += fmt::format("\"unknown_items\":{},", ask.unknown());
   if (ask.several) text += "\"results\":[";
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (ask.several) text += i == 0 ? "{" : ",{";
-    text += fmt::format("\"item\":{},", json_string(ask.items[i]));
-    text += list_of(found[i], ask.among->names);
+  std::size_t known = 0, unknown = 0;
+  for (const SimilarItem& item : ask.items) {
+    if (ask.several) text += text.back() == '[' ? "{" : ",{";
+    text += fmt::format("\"item\":{},", json_string(item.asked));
+    text += item.known ? list_of(found[known++], ask.among->names)
+                       : error_of(item.asked, ask.among->names, unknown++ < kMaxSuggested);
     if (ask.several) text += "}";
   }
   text += ask.several ? "]}" : "}";

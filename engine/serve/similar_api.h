@@ -4,7 +4,8 @@
 // The answer is
 //   {"model": "<fingerprint>", "similar": [{"id": 7, "label": "jam", "score": 0.93}, ...]}
 // by falling cosine, or for "items" has a list "results" of objects with "item" and "similar", in their
-// order.
+// order. Of several items those that the model lacks have an "error" and nothing similar, and "unknown_items"
+// is their number; a request whose items are all unknown is refused.
 #pragma once
 
 #include <cstddef>

@@ -317,6 +317,9 @@ TEST_F(RecommendTest, SimilarItemsAreThoseOfInspect) {
   EXPECT_NE(some.err.find("warning: standard input:4: there is no label 'else where' in the model\n"),
             std::string::npos)
       << some.err;
+  const Outcome misspelt = slide_.run({"similar", "shop", "i2-0", "i3-00"});
+  EXPECT_EQ(misspelt.code, 2);
+  EXPECT_EQ(misspelt.err, "slide: there is no label 'i3-00' in the model; did you mean 'i3-0'?\n");
   const Outcome nothing = slide_.run({"similar", "shop", "-"}, "nowhere\n");
   EXPECT_EQ(nothing.code, 2);
   EXPECT_EQ(nothing.err, "slide: standard input:1: there is no label 'nowhere' in the model\n");

@@ -250,7 +250,7 @@ TEST_F(TextCliTest, InspectShowsWhatALabelIsMadeOf) {
   EXPECT_FALSE(contains(features, "oven")) << "another label's word";
   EXPECT_EQ(lines[9].substr(0, 20), "label deep learning:");
   expect_refused(slide_.run({"inspect", "out/model.slide", "--label", "musik"}),
-                 "no such label; the nearest is 'music'");
+                 "no such label; did you mean 'music'?");
   expect_refused(slide_.run({"inspect", "c.toml", "--label", "music"}), "--label needs a model");
   EXPECT_TRUE(contains(slide_.run({"inspect", "out/model.slide"}).out, "labels<TAB>text"));
 }

@@ -493,6 +493,20 @@ TEST(Names, EditDistance) {
   EXPECT_EQ(config::edit_distance("kitten", "sitting"), 3u);
   EXPECT_EQ(config::edit_distance("epoch", "epochs"), 1u);
   EXPECT_EQ(config::nearest_name("x", {}), "");
+  EXPECT_GE(config::edit_distance("kitten", "sitting", 2), 2u);
+  EXPECT_EQ(config::edit_distance("kitten", "sitting", 4), 3u);
+  const std::vector<std::string> names = {"jam, hot", "tea", "teas", "a.tea", ""};
+  for (const auto& [name, near] : {std::pair("te", "tea"),
+                                   {"teaz", "tea"},
+                                   {"coffee", ""},
+                                   {"jamhot", "jam, hot"},
+                                   {"x", ""},
+                                   {"", ""},
+                                   {"b.tea", "a.tea"}})
+    EXPECT_EQ(config::near_name(name, names), near) << name;
+  EXPECT_EQ(config::near_name("x", {}), "");
+  EXPECT_EQ(config::suggestion("tea"), "; did you mean 'tea'?");
+  EXPECT_EQ(config::suggestion(""), "");
 }
 
 }  // namespace

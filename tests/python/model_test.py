@@ -246,9 +246,16 @@ def test_similar_items_are_those_of_nearest_labels(items, text_model, samples, f
     assert isinstance(words[0, 0], str) and words[0, 0] != "birds"
     numbers, _ = slide.Classifier(**few).fit(*samples).model_.similar([7], k=3)
     assert numbers.tolist()[0] == slide.Classifier(**few).fit(*samples).model_.nearest_labels(7, 3)[0].tolist()
-    for given, message in ((["never"], "there is no label 'never'"), ("tea", "give a list")):
-        with pytest.raises(slide.InputError, match=message):
+    for given, message in (
+        (["never"], "there is no label 'never' in the model$"), ("tea", "give a list"), (["\ud800"], "can't encode"),
+        (["tea", "rica"], "there is no label 'rica' in the model; did you mean 'rice'[?]"),
+    ):
+        with pytest.raises(ValueError, match=message):
             model.similar(given)
+    with pytest.raises(slide.InputError, match="there is no feature 'birdz' in the model; did you mean 'birds'[?]"):
+        slide.Model.load(text_model).similar(["birdz"], of="features")
+    with pytest.raises(slide.InputError, match="there is no label 'musik' in the model; did you mean 'music'[?]"):
+        slide.Model.load(text_model).strongest_features("musik")
     with pytest.raises(slide.InputError, match="of: 'words'; give 'labels' or 'features'"):
         model.similar(["tea"], of="words")
     with pytest.raises(slide.InputError, match="there is no label 99; the model has"):

@@ -138,6 +138,39 @@ TEST_F(ServeUsersTest, SimilarFeaturesAreThoseOfSimilar) {
   EXPECT_TRUE(contains(labels.client().ask("POST", "/similar", words).body, "--similar-features"));
 }
 
+// Of several items those that the model lacks are named, the first three with a near name.
+TEST_F(ServeUsersTest, SimilarTellsOfItemsThatAreUnknown) {
+  train_items(true);
+  ServerProcess server = serve("items", {"--similar"});
+  Client client = server.client();
+  const auto ask = [&](const std::string& body) { return client.ask("POST", "/similar", body); };
+  const Answer answer = ask(R"({"items": ["teaa", "tea", "jamhot", "no where", "teb", "jam, hot"], "k": 1})");
+  ASSERT_EQ(answer.code, 200u) << answer.body;
+  const Json json = answer.json();
+  EXPECT_EQ(json["unknown_items"], 4);
+  const Json known = ask(R"({"items": ["tea", "jam, hot"], "k": 1})").json();
+  EXPECT_FALSE(known.contains("unknown_items"));
+  ASSERT_EQ(json["results"].size(), 6u);
+  EXPECT_EQ(json["results"][1], known["results"][0]);
+  EXPECT_EQ(json["results"][5], known["results"][1]);
+  const Json first = {{"item", "teaa"},
+                      {"similar", Json::array()},
+                      {"error", "there is no label 'teaa' in the model; did you mean 'tea'?"}};
+  EXPECT_EQ(json["results"][0], first);
+  EXPECT_EQ(json["results"][2]["error"], "there is no label 'jamhot' in the model; did you mean 'jam, hot'?");
+  EXPECT_EQ(json["results"][3]["error"], "there is no label 'no where' in the model");
+  EXPECT_EQ(json["results"][4]["error"], "there is no label 'teb' in the model")
+      << "three were suggested for";
+  for (const char* body : {R"({"items": ["teaa", "nowhere"]})", R"({"item": "teaa"})"}) {
+    const Answer refused = ask(body);
+    EXPECT_EQ(refused.code, 400u);
+    EXPECT_TRUE(contains(refused.body, "there is no label 'teaa' in the model; did you mean 'tea'?"))
+        << refused.body;
+  }
+  EXPECT_EQ(ask(R"({"items": []})").json()["results"], Json::array());
+  EXPECT_EQ(ask(R"({"items": ["tea", 3]})").code, 400u);
+}
+
 // POST /similar answers what `slide similar` prints.
 TEST_F(ServeUsersTest, SimilarItemsAreThoseOfSimilar) {
   train_items(true);

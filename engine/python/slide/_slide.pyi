@@ -1,5 +1,5 @@
 # The compiled part. Internal: what users call stands in the modules beside it.
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,7 @@ class Predictor:
 
 Rows = Tuple[Any, Any, Any, int]  # offsets, ids, values or None, columns
 
+def near_name(name: str, names: Iterable[str]) -> str: ...
 def from_csr(features: Rows, labels: Optional[Rows]) -> Data: ...
 def from_dense(values: NDArray[np.float32], labels: Optional[Rows]) -> Data: ...
 def learn_texts(

@@ -8,7 +8,7 @@ import tempfile
 import threading
 import warnings
 from html import escape
-from typing import Any, Optional, Sequence
+from typing import Any, Iterable, Optional, Sequence
 
 import numpy as np
 
@@ -53,6 +53,14 @@ def _id_of(value: Any, what: str) -> int:
     if not 0 <= number < NO_LABEL:
         raise _slide.InputError(f"there is no {what} {number}; they count from 0")
     return number
+
+
+def _no_such(what: str, name: str, names: Iterable[str]) -> _slide.InputError:
+    try:
+        near = _slide.near_name(name, names)
+    except UnicodeEncodeError:
+        near = ""
+    return _slide.InputError(f"there is no {what} {name!r} in the model" + (f"; did you mean {near!r}?" if near else ""))
 
 
 def load(path: "str | os.PathLike[str]") -> "Model":
@@ -384,7 +392,7 @@ class Model:
             count = self.features if self.is_text else 0
             self._feature_ids = {self._engine.feature_name(i): i for i in range(count)}
         if feature not in self._feature_ids:
-            raise _slide.InputError(f"there is no feature {feature!r} in the model")
+            raise _no_such("feature", feature, self._feature_ids)
         return self._feature_ids[feature]
 
     def _feature_names_of(self, ids: np.ndarray) -> np.ndarray:
@@ -466,7 +474,7 @@ class Model:
             self._ids = {name: at for at, name in enumerate(self._names_beside.tolist())}
         found = self._engine.label_id(label) if self.is_text else (self._ids or {}).get(label)
         if found is None:
-            raise _slide.InputError(f"there is no label {label!r} in the model")
+            raise _no_such("label", label, self.label_names if self._named else ())
         return found
 
     def _data(self, x: Any, targets: Optional[Targets] = None) -> _slide.Data:
