@@ -95,7 +95,7 @@ const rowsOfLine = (section, split, {line, members}, best) => {
   const cells = view.columns.map((column) => {
     const value = meanOf(members, (run) => column.value(run, split));
     const values = members.map((run) => column.value(run, split)).filter(is);
-    const wide = column.measure && values.length > 1 ? ` \u00b1 ${spread(values).toFixed(4)}` : "";
+    const wide = column.measure && values.length > 1 ? ` \u00b1\u00a0${spread(values).toFixed(4)}` : "";
     return make("td", is(value) && value === best.get(column) ? {class: "best"} : {}, column.text(value) + wide);
   });
   const own = row(nameCell(section, line, members), ...settingCells(members), ...cells, ...factCells(members));

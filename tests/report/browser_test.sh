@@ -45,6 +45,7 @@ const charts = canvases.map((canvas) => Chart.getChart(canvas));
 const results = document.querySelector("#runs");
 html.scrolls = results !== null && results.parentElement.scrollWidth > results.parentElement.clientWidth;
 html.heads = results === null ? "" : [...results.querySelectorAll("thead th")].slice(0, 3).map((head) => head.textContent).join(" ");
+html.measured = results !== null && [...results.querySelectorAll("thead th")].some((head) => head.textContent === "P@1");
 html.logs = charts.flatMap((each) => Object.values(each.scales)).filter((scale) => scale.type === "logarithmic" &&
   scale.options.title.text.includes("(logarithmic)")).length;
 const legend = document.querySelector(".legend");
@@ -202,8 +203,8 @@ check twelve.html ready=9 inked=9 requests=0 overflow=false scrolls=false button
   below=false untold=0
 grep -q 'data-logs="[1-9]' twelve.html.dom || fault "twelve.html has no logarithmic axis"
 load twelve.html 390
-check twelve.html ready=9 inked=9 requests=0 overflow=false scrolls=false buttons=12 below=true \
-  'heads=Run optimizer.learning_rate P@1'
+check twelve.html ready=9 inked=9 requests=0 overflow=false scrolls=false measured=true buttons=12 below=true \
+  'heads=Run optimizer.learning_rate layer.0.size'
 for style in 0 1; do  # dark, light
   for width in 1280 390; do
     load several.html "$width" --blink-settings=preferredColorScheme="$style"
@@ -215,7 +216,7 @@ done
 for width in 1280 800 390; do
   # Two sets, of the first one line of three seeds and one run; the second has one run, in two figures of measures.
   load apart.html "$width"
-  check apart.html ready=18 inked=18 mixed=2 requests=0 overflow=false scrolls=false sections=2 buttons=2 untold=0 similar=0
+  check apart.html ready=18 inked=18 mixed=2 requests=0 overflow=false scrolls=false measured=true sections=2 buttons=2 untold=0 similar=0
   grep -q 'data-banded="[1-9]' apart.html.dom || fault "apart.html has no band of seeds"
   grep -q 'first (3 seeds)' apart.html.dom || fault "apart.html does not name the seeds"
   load tuned.html "$width"
