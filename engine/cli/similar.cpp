@@ -8,8 +8,10 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "datasets/rows/labelled_line.h"
 #include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
 #include "engine/base/input_file.h"
@@ -30,6 +32,7 @@ namespace {
 
 constexpr std::size_t kItemsAtOnce = 4096;                   // items answered together
 constexpr std::size_t kManyItems = 4096;                     // as many pay for rounding the vectors
+constexpr std::size_t kMaxWords = 16;                        // of a name that the shell took apart
 constexpr std::size_t kMaxNameBytes = std::size_t{1} << 20;  // of an item
 
 struct SimilarCommand {
@@ -45,11 +48,15 @@ struct SimilarCommand {
   bool json = false;
 };
 
-// The next line of standard input; false at its end. Throws InputError for one that is longer than any name.
+// The next line of standard input, without its end; false at its end. Throws InputError for one that is
+// longer than any name.
 bool take_name(std::string& name) {
   name.clear();
   for (int c = std::cin.get(); c != std::char_traits<char>::eof(); c = std::cin.get()) {
-    if (c == '\n') return true;
+    if (c == '\n') {
+      if (name.ends_with('\r')) name.pop_back();
+      return true;
+    }
     if (name.size() == kMaxNameBytes)
       fail_input("-: a line of standard input has more than 1 MB, which no name has; give a name a line");
     name += static_cast<char>(c);
@@ -57,12 +64,30 @@ bool take_name(std::string& name) {
   return !name.empty();
 }
 
+// A name as files have it, without the blanks around it and its quotes, of which two inside stand for one.
+std::string without_quotes(std::string_view name) {
+  name = trimmed(name);
+  if (name.size() < 2 || name.front() != '"' || name.back() != '"') return std::string(name);
+  name = name.substr(1, name.size() - 2);
+  std::string plain;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    plain += name[i];
+    if (name.substr(i).starts_with("\"\"")) ++i;
+  }
+  return plain;
+}
+
+std::optional<std::uint32_t> find_name(const SimilarNames& names, const std::string& name) {
+  const auto id = names.find(name);
+  return id ? id : names.find(without_quotes(name));
+}
+
 // Names of standard input that the model lacks.
 class UnknownNames {
  public:
   void add(const std::string& name, std::uint64_t line, const SimilarNames& names) {
     if (count_++ < kMaxSuggested)
-      lines_.push_back(fmt::format("{}:{}: {}", kStandardInput, line, names.fault_of(name)));
+      lines_.push_back(fmt::format("{}:{}: {}", kStandardInput, line, names.fault_of(without_quotes(name))));
   }
   // Warns, or throws InputError where none of the names was `known`.
   void end(bool known) const {
@@ -85,14 +110,26 @@ void take_names(const SimilarNames& names, std::vector<std::uint32_t>& ids) {
   std::uint64_t number = 0;
   for (std::string line; take_name(line);) {
     ++number;
-    if (line.empty()) continue;
-    if (const auto id = names.find(line)) {
+    if (trimmed(line).empty()) continue;
+    if (const auto id = find_name(names, line)) {
       ids.push_back(*id);
     } else {
       unknown.add(line, number, names);
     }
   }
   unknown.end(!ids.empty());
+}
+
+// Says of a name that is not there whether it is one with those behind it, which the shell took apart.
+[[noreturn]] void fail_unknown(const std::vector<std::string>& items, std::size_t at,
+                               const SimilarNames& names) {
+  std::string joined = items[at];
+  for (std::size_t i = at + 1; i < std::min(items.size(), at + kMaxWords); ++i) {
+    joined += ' ' + items[i];
+    if (names.find(joined))
+      fail_input("{}; put quotes around a name with blanks: '{}'", names.fault_of(items[at], false), joined);
+  }
+  fail_input("{}", names.fault_of(without_quotes(items[at])));
 }
 
 std::vector<std::uint32_t> ids_asked(const SimilarCommand& command, const SimilarNames& names,
@@ -102,12 +139,15 @@ std::vector<std::uint32_t> ids_asked(const SimilarCommand& command, const Simila
     ids.resize(size);
     std::iota(ids.begin(), ids.end(), 0U);
   }
-  for (const std::string& item : command.items) {
-    if (item != "-") {
-      ids.push_back(names.id_of(item));
+  for (std::size_t i = 0; i < command.items.size(); ++i) {
+    const std::string& item = command.items[i];
+    if (item == "-") {
+      take_names(names, ids);
       continue;
     }
-    take_names(names, ids);
+    const auto id = find_name(names, item);
+    if (!id) fail_unknown(command.items, i, names);
+    ids.push_back(*id);
   }
   return ids;
 }

@@ -336,6 +336,41 @@ TEST_F(RecommendTest, SimilarItemsAreThoseOfInspect) {
   EXPECT_TRUE(contains(out({"similar", "--help"}), "MODEL [ITEM...]"));
 }
 
+TEST_F(RecommendTest, NamesHoldBlanks) {
+  std::string log = "user\titem\n";
+  for (int user = 0; user < 40; ++user) {
+    for (const char* item : {"green tea", "jam, hot", "the \"big\" one"})
+      log += fmt::format("Ann Lee {}\t{}\n", user, user % 2 == 0 ? item : std::string("old ") + item);
+  }
+  write_file(slide_.path("log.tsv"), log);
+  out({"train", "--set", "data.train=log.tsv", "data.kind=\"interactions\"", "layer.0.size=4",
+       "train.epochs=2", "--out", "blanks", "--quiet"});
+  const auto similar = [&](std::vector<std::string> items, const std::string& input = "") {
+    items.insert(items.begin(), {"similar", "blanks"});
+    items.insert(items.end(), {"--k", "1"});
+    return slide_.run(items, input);
+  };
+  const Outcome plain = similar({"green tea", "jam, hot", "the \"big\" one"});
+  EXPECT_EQ(plain.code, 0) << plain.err;
+  EXPECT_EQ(std::count(plain.out.begin(), plain.out.end(), '\n'), 3);
+  const Outcome lines = similar({"-"}, "green tea\r\n  \r\n\"jam, hot\"\n \"the \"\"big\"\" one\" \n");
+  EXPECT_EQ(lines.out, plain.out);
+  EXPECT_EQ(lines.err, "");
+  EXPECT_EQ(similar({"\"green tea\"", "jam, hot", "the \"big\" one"}).out, plain.out);
+  const Outcome apart = similar({"jam, hot", "old", "green", "tea"});
+  EXPECT_EQ(apart.code, 2);
+  EXPECT_EQ(
+      apart.err,
+      "slide: there is no label 'old' in the model; put quotes around a name with blanks: 'old green tea'\n");
+  EXPECT_EQ(
+      similar({"-"}, "\"grean tea\"\r\n").err,
+      "slide: standard input:1: there is no label 'grean tea' in the model; did you mean 'green tea'?\n");
+  write_file(slide_.path("users.txt"), "Ann Lee 2\r\n\"Ann Lee 3\"\n\"New One\" \"green tea\"\n");
+  const auto users = by_first(out({"recommend", "blanks", "--users", "users.txt", "--k", "1"}));
+  ASSERT_EQ(users.size(), 3U);
+  EXPECT_TRUE(users.contains("Ann Lee 2") && users.contains("Ann Lee 3") && users.contains("New One"));
+}
+
 TEST_F(RecommendTest, SimilarRefusesWhatIsNotThere) {
   train_model();
   const auto refused = [&](const std::vector<std::string>& arguments) {
