@@ -352,6 +352,7 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
       warnings.add(part.warnings);
       answer(part, command.skip_bad, answers, bad);
       unknown.features += part.unknown_features;
+      unknown.all_features += part.unknown_features + part.rows.feature_entries();
     });
     require_same_rows(cluster, nullptr);
   } catch (const Ended& end) {  // standard output is closed
@@ -359,10 +360,10 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
     throw;
   }
   if (cluster.rank() == 0) answers.finish();
-  const std::string left_out =
-      told(unknown, data == "-" ? kStandardInput : data, 0,
-           model.config.data.kind == DataKind::kInteractions ? FeatureKind::kItems : FeatureKind::kNumbers);
-  if (!left_out.empty()) tell({left_out});
+  tell_unknown(
+      unknown, data == "-" ? kStandardInput : data, 0,
+      model.config.data.kind == DataKind::kInteractions ? FeatureKind::kItems : FeatureKind::kNumbers,
+      warnings);
   bad.end();
 }
 

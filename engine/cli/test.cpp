@@ -148,8 +148,7 @@ void run_test(const TestCommand& command, Cluster& cluster) {
   warnings.add(result.report);
   BadRows bad;
   bad.add(result.report);
-  const std::string unknown = told(result.unknown, origin, result.samples, feature_kind(model.text.get()));
-  if (!unknown.empty()) tell({unknown});
+  tell_unknown(result.unknown, origin, result.samples, feature_kind(model.text.get()), warnings);
   const Details details = details_of(command, model, result, options);
   if (!command.measures.per_label.empty() && cluster.rank() == 0)
     write_per_label(command, model, data.unknown, details.counts);

@@ -63,11 +63,17 @@ void print_data(const DataConfig& config, const RunData& data, double seconds) {
           grouped(data.text->label_count()));
   }
   for (const std::string& note : data.notes) print("{}\n", note);
-  if (data.test) {
-    const Unknown unknown = count_unknown(*data.test, data.test_report, data.train.label_count());
-    const std::string line = told(unknown, config.test, data.test->size(), feature_kind(data.text.get()));
-    if (!line.empty()) print("{}\n", line);
-  }
+  const auto print_unknown = [&](const std::optional<Dataset>& rows, const std::string& path,
+                                 const ReadReport& report) {
+    if (!rows) return;
+    const Unknown unknown = count_unknown(*rows, report, data.train.label_count());
+    const FeatureKind kind = feature_kind(data.text.get());
+    const bool warned = !foreign_warning(unknown, path, rows->size(), kind).empty();
+    const std::string line = told(unknown, path, rows->size(), kind);
+    if (!warned && !line.empty()) print("{}\n", line);
+  };
+  print_unknown(data.test, config.test, data.test_report);
+  print_unknown(data.validation, config.validation.file, data.validation_report);
   print("loaded in {:.2f} s\n", seconds);
 }
 

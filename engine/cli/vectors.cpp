@@ -59,11 +59,11 @@ void write_samples(const VectorsCommand& command, const Model& model, Cluster& c
       writer.add({}, std::span<const float>(vectors).subspan(i * width, width));
     bad.add(part.bad.size(), part.faults);
     unknown.features += part.unknown_features;
+    unknown.all_features += part.unknown_features + part.rows.feature_entries();
   });
   writer.finish();
-  const std::string left_out =
-      told(unknown, command.data == "-" ? kStandardInput : command.data, 0, FeatureKind::kNumbers);
-  if (!left_out.empty()) tell({left_out});
+  tell_unknown(unknown, command.data == "-" ? kStandardInput : command.data, 0, FeatureKind::kNumbers,
+               warnings);
   bad.end();
 }
 

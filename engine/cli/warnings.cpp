@@ -12,4 +12,15 @@ void Warnings::add(const std::vector<std::string>& warnings) {
   }
 }
 
+void tell_unknown(const Unknown& unknown, const std::string& path, std::uint64_t rows, FeatureKind kind,
+                  Warnings& warnings) {
+  const std::string foreign = foreign_warning(unknown, path, rows, kind);
+  const std::string line = told(unknown, path, rows, kind);
+  if (!foreign.empty()) {
+    warnings.add({foreign});
+  } else if (!line.empty()) {
+    tell({line});
+  }
+}
+
 }  // namespace slide::cli

@@ -1,11 +1,13 @@
 // Warnings of data (ReadReport::warnings), and what a command makes of them. For one thread.
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "datasets/rows/read_report.h"
+#include "engine/run/unknown.h"
 
 namespace slide::cli {
 
@@ -22,5 +24,9 @@ class Warnings {
   bool strict_;
   std::set<std::string> told_;
 };
+
+// Tells what data hold that a model does not know, if anything: a warning where that is most of them.
+void tell_unknown(const Unknown& unknown, const std::string& path, std::uint64_t rows, FeatureKind kind,
+                  Warnings& warnings);
 
 }  // namespace slide::cli

@@ -11,6 +11,7 @@
 #include "datasets/rows/data_parts.h"
 #include "engine/base/error.h"
 #include "engine/run/dense_column.h"
+#include "engine/run/unknown.h"
 
 namespace slide {
 
@@ -54,10 +55,14 @@ void add_warnings(const DataConfig& config, RunData& data) {
   };
   warn_of_training(config.test, data.test_report);
   warn_of_training(config.validation.file, data.validation_report);
-  if (data.test && !config.test.empty())
-    add_measure_warnings(*data.test, labels, log, config.test, data.test_report);
-  if (data.validation)
-    add_measure_warnings(*data.validation, labels, log, config.validation.file, data.validation_report);
+  const auto warn_of_measures = [&](const Dataset& rows, const std::string& path, ReadReport& report) {
+    add_measure_warnings(rows, labels, log, path, report);
+    std::string foreign = foreign_warning(count_unknown(rows, report, labels), path, rows.size(),
+                                          feature_kind(data.text.get()));
+    if (!foreign.empty()) report.add_warning(std::move(foreign));
+  };
+  if (data.test && !config.test.empty()) warn_of_measures(*data.test, config.test, data.test_report);
+  if (data.validation) warn_of_measures(*data.validation, config.validation.file, data.validation_report);
 }
 
 }  // namespace slide

@@ -19,7 +19,8 @@ void check_separator(const DataConfig& config, const TextModel* text);
 std::string training_file_warning(const std::string& path, const DataConfig& config);
 
 // Appends to the reports of `data` the warnings that need all samples: training data without repeated labels,
-// interactions with one item a user, test or validation data with nothing to measure.
+// interactions with one item a user, test or validation data with nothing to measure, or mostly with labels
+// that training lacks.
 void add_warnings(const DataConfig& config, RunData& data);
 
 }  // namespace slide

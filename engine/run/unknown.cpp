@@ -10,7 +10,9 @@
 namespace slide {
 
 Unknown count_unknown(const Dataset& rows, const ReadReport& report, std::uint64_t labels) {
-  Unknown unknown{0, report.unknown_features, report.unknown_labels};
+  Unknown unknown{0, report.unknown_features, report.unknown_labels,
+                  rows.feature_entries() + report.unknown_features,
+                  rows.label_entries() + report.unknown_labels};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto ids = rows.labels(i);
     unknown.empty_rows += rows.features(i).ids.empty() && rows.dense_count() == 0 ? 1 : 0;
@@ -41,6 +43,15 @@ std::string told(const Unknown& unknown, const std::string& path, std::uint64_t 
   if (!kinds.empty())
     facts.push_back(fmt::format("unknown are {}, as often as they occur", fmt::join(kinds, " and ")));
   return facts.empty() ? "" : fmt::format("{}: {}", shown_path(path), fmt::join(facts, "; "));
+}
+
+std::string foreign_warning(const Unknown& unknown, const std::string& path, std::uint64_t rows,
+                            FeatureKind kind) {
+  const bool features = 2 * unknown.features > unknown.all_features;
+  const bool labels = unknown.labels < unknown.all_labels && 2 * unknown.labels > unknown.all_labels;
+  if (kind != FeatureKind::kNumbers || !(features || labels)) return {};
+  return fmt::format("{}, which is most of the {}; check that the data are those that the model is for",
+                     told(unknown, path, rows, kind), features ? "features" : "labels");
 }
 
 }  // namespace slide

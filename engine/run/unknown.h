@@ -15,6 +15,7 @@ struct Unknown {
   std::uint64_t empty_rows = 0;  // without a known feature
   std::uint64_t features = 0;    // left out; of text words and n-grams
   std::uint64_t labels = 0;
+  std::uint64_t all_features = 0, all_labels = 0;  // of the data, known ones included
 };
 Unknown count_unknown(const Dataset& rows, const ReadReport& report, std::uint64_t labels);
 // What features of a model are.
@@ -22,5 +23,9 @@ enum class FeatureKind { kNumbers, kWords, kItems };
 // `text`: the model's vocabulary, or nullptr.
 FeatureKind feature_kind(const TextModel* text);
 std::string told(const Unknown& unknown, const std::string& path, std::uint64_t rows, FeatureKind kind);
+// The same as a warning, where features are numbers and more than half of the features, or of the labels of
+// which some are known, are not: the data are probably of another set. Else empty.
+std::string foreign_warning(const Unknown& unknown, const std::string& path, std::uint64_t rows,
+                            FeatureKind kind);
 
 }  // namespace slide

@@ -96,13 +96,46 @@ TEST_F(ModelCommandsTest, PredictPrintsOneLineASample) {
 
 TEST_F(ModelCommandsTest, TestTellsWhatTheModelDoesNotKnow) {
   train_model();
-  write_file(slide_.path("foreign.txt"), "3 120 200\n150,151,3 4:1\n2\n5 1:1\n");
+  const auto warning = [](const std::string& counted, const std::string& what) {
+    return fmt::format(
+        "slide: warning: {}, as often as they occur, which is most of the {}; check that the data are those "
+        "that the model is for\n",
+        counted, what);
+  };
+  write_file(slide_.path("foreign.txt"), "3 120 200\n150,151,152,153,3 4:1\n2\n5 1:1\n");
   const Outcome done = expect_done(slide_.run({"test", "out/model.slide", "foreign.txt", "--json"}));
-  EXPECT_EQ(done.err.find("slide: foreign.txt: 1 of 3 samples have no feature"), 0U) << done.err;
+  const std::string counted =
+      "foreign.txt: 1 of 3 samples have no feature that the model knows; unknown are 4 labels";
+  EXPECT_EQ(done.err, warning(counted, "labels"));
+  expect_refused(slide_.run({"test", "out/model.slide", "foreign.txt", "--strict"}), "most of the labels");
   const Json json = Json::parse(done.out);
   EXPECT_EQ(json["samples_without_known_features"], 1);
-  EXPECT_EQ(json["unknown_labels"], 2);
+  EXPECT_EQ(json["unknown_labels"], 4);
   EXPECT_EQ(slide_.run({"test", "out/model.slide", "data/test.txt"}).err, "");
+  write_file(slide_.path("wide.txt"), "1 900 200\n3 4:1 500:1 600:1\n");
+  const std::string features = warning("wide.txt: unknown are 2 features", "features");
+  EXPECT_EQ(slide_.run({"test", "out/model.slide", "wide.txt"}).err, features);
+  EXPECT_EQ(slide_.run({"predict", "out/model.slide", "wide.txt"}).err, features);
+  EXPECT_EQ(slide_.run({"vectors", "out/model.slide", "--of", "samples", "wide.txt"}).err, features);
+}
+
+TEST_F(ModelCommandsTest, TrainingTellsOfLabelsThatItLacks) {
+  train_model();
+  write_file(slide_.path("one.txt"), "1 120 200\n3,150 4:1\n");
+  write_file(slide_.path("most.txt"), "1 120 200\n3,150,151 4:1\n");
+  for (const char* key : {"data.test", "data.validation"}) {
+    const auto train = [&](const std::string& file) {
+      return slide_.run({"train", "data/train.txt", "--set", fmt::format("{}={}", key, file),
+                         "train.epochs=1", "--out", "measured", "--force"});
+    };
+    const Outcome told = train("one.txt");
+    EXPECT_TRUE(contains(told.out, "one.txt: unknown are 1 labels, as often as they occur\n")) << told.out;
+    EXPECT_EQ(told.err, "");
+    const Outcome warned = train("most.txt");
+    EXPECT_TRUE(contains(warned.err, "most.txt: unknown are 2 labels")) << key << warned.err;
+    EXPECT_TRUE(contains(warned.err, "which is most of the labels")) << warned.err;
+    EXPECT_FALSE(contains(warned.out, "unknown are")) << "it is said once";
+  }
 }
 
 TEST_F(ModelCommandsTest, PredictFromStandardInputIsTheSame) {

@@ -360,3 +360,17 @@ def test_no_samples_have_no_answers(few):
     assert labels.shape == scores.shape == (0, 5) and labels.dtype == object
     assert model.predict([], names=False)[0].dtype == np.int64
     assert model.predict([], 2)[0].shape == (0, 2)
+
+
+def test_labels_beyond_the_model_are_counted(samples, few):
+    x, y = samples
+    model = slide.Classifier(**few).fit(x, y).model_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        known = model.evaluate(x, y, 1)
+    wide = sparse.csr_matrix((np.ones(1500, np.int8), (np.arange(1500), np.arange(1500) % 60)), (1500, 60))
+    with pytest.warns(UserWarning, match="500 of 1500 labels are none of the 40 that the model knows, and count as missed") as told:
+        measured = model.evaluate(x, wide, 1)
+    assert len(told) == 1 and told[0].filename == __file__ and measured["p_at_1"] < known["p_at_1"]
+    with pytest.warns(UserWarning, match="2 of 4 labels"):
+        model.evaluate(x[:2], [[1, 70], [80, 3]], 1)

@@ -324,12 +324,17 @@ class Model:
 
         X: as in ``predict``. Y: labels of the samples as a CSR matrix [n, labels], an array of 0 and 1, lists of numbers of
         labels, or of names of a model trained on text, or one number or name a sample, [n]. Labels that the model does not
-        know count as missed. ``coverage_at_k`` and ``catalogue_at_k`` are shares of labels, and of interactions
+        know count as missed, with a UserWarning that counts them. ``coverage_at_k`` and ``catalogue_at_k`` are shares of labels, and of interactions
         ``novelty_at_k`` is in bits, as of ``slide test``. Without `k` the ranks are ``eval.k`` of the model. threshold: also precision, recall and F1 of
         the labels whose probability reaches it: ``f1_micro``, ``precision_macro`` and so on. Returns means over all samples,
         ``{"p_at_1": ...}``.
         """
         data, threads = self._data(X, self._targets(Y)), whole(threads, "threads")
+        beyond = int(np.count_nonzero(data.label_rows()[1] >= self.labels))
+        if beyond:
+            warnings.warn(
+                f"{beyond} of {data.label_entries} labels are none of the {self.labels} that the model knows, and count as missed",
+                UserWarning, stacklevel=2)
         measures = Measures(_slide.evaluate(self._engine, data, ranks_of(k), threads, True))
         if threshold is not None:
             ids, scores = self._predict(data, None, threshold, threads=threads)
