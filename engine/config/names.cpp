@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -24,6 +25,27 @@ std::size_t section_distance(std::string_view a, std::string_view b) {
   const bool nested = !a.empty() && !b.empty() && (a.starts_with(b) || b.starts_with(a));
   return nested ? 1 : std::min(kOtherSection, edit_distance(a, b));
 }
+
+// Bytes of a name, to bound edit distances from it in O(length) of the other.
+class ByteCounts {
+ public:
+  explicit ByteCounts(std::string_view name) : size_(name.size()) {
+    for (const char c : name) ++at(c);
+  }
+  // A lower bound: the bytes of the longer name that the other one does not have.
+  std::size_t min_distance(std::string_view other) {
+    std::size_t common = 0;
+    for (const char c : other) common += at(c)-- > 0 ? 1 : 0;
+    for (const char c : other) ++at(c);
+    return std::max(size_, other.size()) - common;
+  }
+
+ private:
+  std::ptrdiff_t& at(char c) { return counts_[static_cast<unsigned char>(c)]; }
+
+  std::size_t size_;
+  std::array<std::ptrdiff_t, 256> counts_{};
+};
 
 }  // namespace
 
@@ -66,9 +88,11 @@ std::string near_name(std::string_view name, std::size_t count,
                       const std::function<std::string(std::size_t)>& name_of) {
   std::string near;
   std::size_t smallest = std::numeric_limits<std::size_t>::max();
+  ByteCounts bytes(name);
   for (std::size_t i = 0; i < count; ++i) {
     std::string other = name_of(i);
     const std::size_t limit = std::min(smallest, std::max(name.size(), other.size()) / 2 + 1);
+    if (bytes.min_distance(other) >= limit) continue;
     const std::size_t distance = edit_distance(name, other, limit);
     if (distance >= limit) continue;
     smallest = distance;

@@ -505,6 +505,7 @@ TEST(Names, EditDistance) {
                                    {"b.tea", "a.tea"}})
     EXPECT_EQ(config::near_name(name, names), near) << name;
   EXPECT_EQ(config::near_name("x", {}), "");
+  EXPECT_EQ(config::near_name("aet", names), "") << "the same letters in another order";
   EXPECT_EQ(config::suggestion("tea"), "; did you mean 'tea'?");
   EXPECT_EQ(config::suggestion(""), "");
 }
