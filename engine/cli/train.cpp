@@ -85,6 +85,10 @@ void print_start(const Config& config, const TrainingStart& start, int ranks) {
   if (start.from_vectors > 0) {
     print("{} features start from the vectors of {}\n", grouped(start.from_vectors), config.train.vectors);
   }
+  if (start.margin.share() > 0) {
+    print("layer.-1.wide_margin is 1: P@1 {:.3f} by the sums of labels' samples, {:.3f} by similar samples\n",
+          start.margin.by_sums, start.margin.by_neighbours);
+  }
   if (start.unlabelled > 0) {
     print("{} training samples have no label and are skipped\n", grouped(start.unlabelled));
   }

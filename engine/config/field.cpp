@@ -43,7 +43,7 @@ std::string type_text(const Field& field) {
       Overloaded{[](const Flag&) { return "boolean"; }, [](const Text&) { return "string"; },
                  [](const Files&) { return "string or list of strings"; },
                  [](const Count&) { return "integer"; }, [](const BigCount&) { return "integer"; },
-                 [](const Real&) { return "number"; },
+                 [](const Real&) { return "number"; }, [](const RealOrAuto&) { return "number or \"auto\""; },
                  [](const ShareOrFile&) { return "number, string or list of strings"; },
                  [](const PowerOrFile&) { return "number or string"; },
                  [](const NewestItems&) { return "boolean or number"; },
@@ -75,6 +75,7 @@ std::string expects_text(const Field& field) {
                  },
                  [&](const Choice&) { return fmt::format("one of {}", range); },
                  [&](const Real&) { return fmt::format("a number in {}", range); },
+                 [&](const RealOrAuto&) { return fmt::format("a number in {}, or \"auto\"", range); },
                  [&](const ShareOrFile&) {
                    return fmt::format("a number in {}, a file, or a list of files", range);
                  },
@@ -86,30 +87,32 @@ std::string expects_text(const Field& field) {
 
 std::string value_text(const Field& field) {
   return std::visit(
-      Overloaded{[](const Text& text) { return quote(*text.member); },
-                 [](const Files& files) { return text_of_files(*files.member); },
-                 [](const Real& real) { return real_text(*real.member); },
-                 [](const ShareOrFile& either) {
-                   const ValidationSource& source = *either.member;
-                   return source.file.empty() ? real_text(source.share) : text_of_files(source.file);
-                 },
-                 [](const PowerOrFile& either) {
-                   const LabelWeights& weights = *either.member;
-                   return weights.file.empty() ? real_text(weights.power) : quote(weights.file);
-                 },
-                 [](const NewestItems& newest) {
-                   const TestNewest& value = *newest.member;
-                   if (value.share > 0) return real_text(value.share);
-                   return value.items < 2 ? std::string(value.items == 1 ? "true" : "false")
-                                          : std::to_string(value.items);
-                 },
-                 [](const Time& time) { return quote(*time.member); },
-                 [](const CountList& list) { return fmt::format("[{}]", fmt::join(*list.member, ", ")); },
-                 [](const Choice& choice) {
-                   const std::size_t value = choice.get(choice.member);
-                   return value < choice.names.size() ? quote(choice.names[value]) : std::to_string(value);
-                 },
-                 [](const auto& plain) { return fmt::format("{}", *plain.member); }},
+      Overloaded{
+          [](const Text& text) { return quote(*text.member); },
+          [](const Files& files) { return text_of_files(*files.member); },
+          [](const Real& real) { return real_text(*real.member); },
+          [](const RealOrAuto& real) { return *real.member ? real_text(**real.member) : quote("auto"); },
+          [](const ShareOrFile& either) {
+            const ValidationSource& source = *either.member;
+            return source.file.empty() ? real_text(source.share) : text_of_files(source.file);
+          },
+          [](const PowerOrFile& either) {
+            const LabelWeights& weights = *either.member;
+            return weights.file.empty() ? real_text(weights.power) : quote(weights.file);
+          },
+          [](const NewestItems& newest) {
+            const TestNewest& value = *newest.member;
+            if (value.share > 0) return real_text(value.share);
+            return value.items < 2 ? std::string(value.items == 1 ? "true" : "false")
+                                   : std::to_string(value.items);
+          },
+          [](const Time& time) { return quote(*time.member); },
+          [](const CountList& list) { return fmt::format("[{}]", fmt::join(*list.member, ", ")); },
+          [](const Choice& choice) {
+            const std::size_t value = choice.get(choice.member);
+            return value < choice.names.size() ? quote(choice.names[value]) : std::to_string(value);
+          },
+          [](const auto& plain) { return fmt::format("{}", *plain.member); }},
       field.value);
 }
 
@@ -129,6 +132,7 @@ bool in_range(const Field& field) {
                           count.range.contains(static_cast<std::int64_t>(*count.member));
                  },
                  [](const Real& real) { return real.range.contains(*real.member); },
+                 [](const RealOrAuto& real) { return !*real.member || real.range.contains(**real.member); },
                  [](const ShareOrFile& either) { return either.range.contains(either.member->share); },
                  [](const PowerOrFile& either) { return either.range.contains(either.member->power); },
                  [](const NewestItems& newest) {

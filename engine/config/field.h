@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -78,6 +79,10 @@ struct Real {
   double* member;
   RealRange range;
 };
+struct RealOrAuto {  // a number, or "auto": nullopt
+  std::optional<double>* member;
+  RealRange range;
+};
 struct ShareOrFile {  // a number, or Files
   ValidationSource* member;
   RealRange range;
@@ -100,8 +105,8 @@ struct CountList {  // nonempty, strictly ascending
 
 struct Field {
   std::string_view key;
-  std::variant<Flag, Text, Files, Count, BigCount, Real, ShareOrFile, PowerOrFile, NewestItems, Time,
-               CountList, Choice>
+  std::variant<Flag, Text, Files, Count, BigCount, Real, RealOrAuto, ShareOrFile, PowerOrFile, NewestItems,
+               Time, CountList, Choice>
       value;
   std::string_view meaning;  // one sentence for the user
   // TOML value for stored configurations written before this key existed; empty for keys of the first model

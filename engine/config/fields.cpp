@@ -36,6 +36,9 @@ BigCount count(std::uint64_t& member, std::int64_t low, std::int64_t high) {
 Real real(double& member, RealRange range) {
   return {&member, range};
 }
+RealOrAuto real_or_auto(std::optional<double>& member, RealRange range) {
+  return {&member, range};
+}
 ShareOrFile share_or_file(ValidationSource& member, RealRange range) {
   return {&member, range};
 }
@@ -297,9 +300,10 @@ std::vector<Field> layer_fields(LayerConfig& c) {
        "wide: with loss.kind = sigmoid, weights and biases start at this share of a logistic model fitted to "
        "a few training samples, in place of wide_scale and loss.prior; 0 = off.",
        "0.0"},
-      {"wide_margin", real(c.wide_margin, closed(0, 1)),
+      {"wide_margin", real_or_auto(c.wide_margin, closed(0, 1)),
        "wide: with loss.kind = sigmoid, training lowers the logits of a sample's labels by this share of "
-       "what the sample itself adds to their first weights; for sets of labels with few samples each.",
+       "what the sample itself adds to their first weights; auto: by 1 where labels' sums of samples predict "
+       "about as well as the kNN does, else by 0.",
        "0.0"},
       {"wide_ridge", real(c.wide_ridge, closed(0, 1e9)),
        "wide: of interactions, the penalty of the regression of each item on the others that first weights "

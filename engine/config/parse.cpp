@@ -102,6 +102,14 @@ bool set(const Real& real, const toml::node& node) {
   return true;
 }
 
+bool set(const RealOrAuto& real, const toml::node& node) {
+  double number = 0.0;
+  const bool automatic = node.value<std::string>() == "auto";
+  if (!automatic && !set(Real{&number, real.range}, node)) return false;
+  *real.member = automatic ? std::nullopt : std::optional(number);
+  return true;
+}
+
 // Accepts a number, or what `Path` (Text or Files) accepts.
 template <class Path, class Member>
 bool set_number_or(Member* member, const RealRange& range, const toml::node& node) {

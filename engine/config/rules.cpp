@@ -157,13 +157,13 @@ MaybeViolation check_test_after(const DataConfig& data) {
 
 MaybeViolation check_margin(const Config& config) {
   const LayerConfig& output = config.layers.back();
-  if (output.wide_margin == 0) return {};
+  if (output.wide_margin.value_or(0.0) == 0.0) return {};
   const std::string key = layer_name(config.layers.size() - 1) + ".wide_margin";
-  if (!output.wide) return violation(key, "= {} needs wide = true", output.wide_margin);
+  if (!output.wide) return violation(key, "= {} needs wide = true", *output.wide_margin);
   if (config.loss.kind != LossKind::kSigmoid)
-    return violation(key, "= {} needs loss.kind = sigmoid", output.wide_margin);
+    return violation(key, "= {} needs loss.kind = sigmoid", *output.wide_margin);
   if (config.data.kind == DataKind::kInteractions)
-    return violation(key, "= {} needs data.kind = samples", output.wide_margin);
+    return violation(key, "= {} needs data.kind = samples", *output.wide_margin);
   return {};
 }
 

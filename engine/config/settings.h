@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -156,9 +157,10 @@ struct LayerConfig {
   std::uint32_t wide_negatives = 16;  // additional hard-negative features per neuron
   double wide_rate = 0.0;             // learning rate of these weights, scheduled as the others; 0: by epochs
   double wide_scale = 3.0;            // length of a neuron's initial weights
-  double wide_fit = 0.5;     // share of the fitted initialisation that replaces wide_scale and loss.prior
-  double wide_margin = 0.0;  // share of label_margins() that training subtracts from the logits of labels
-  double wide_ridge = 0.0;   // interactions: penalty of the item regression for initial weights; 0: none
+  double wide_fit = 0.5;  // share of the fitted initialisation that replaces wide_scale and loss.prior
+  // Share of label_margins() that training subtracts from the logits of labels; nullopt: 0 or 1, by the data.
+  std::optional<double> wide_margin;
+  double wide_ridge = 0.0;  // interactions: penalty of the item regression for initial weights; 0: none
   HashConfig hash;
 };
 

@@ -30,7 +30,6 @@ TrainingLoop::TrainingLoop(LoopStart start, const Dataset& sizes)
                 start.cluster),
       source_(std::move(start.source)),
       label_weights_(std::move(start.label_weights)),
-      label_margins_(std::move(start.label_margins)),
       cluster_(start.cluster),
       threads_(start.threads),
       batch_(full_batch(start, config().train)),

@@ -34,7 +34,6 @@ struct LoopStart {
   Network network;                               // with its tables
   std::unique_ptr<SampleSource> source;          // not null
   std::vector<float> label_weights = {};         // by label; empty: all 1
-  std::vector<float> label_margins = {};         // by label; empty: all 0
   bool continued = false;                        // the network was trained before,
   std::uint64_t steps_before = 0;                // in so many steps,
   std::optional<OptimizerState> optimizer = {};  // and this is the optimizer's state, if known
@@ -48,6 +47,9 @@ class TrainingLoop {
   // Allocates everything that steps need. `sizes`: the rows that the source takes samples from, which bound
   // the size of a block. The configuration is that of the network.
   TrainingLoop(LoopStart start, const Dataset& sizes);
+
+  // Margins by label, which further steps take off the logits of a sample's labels; empty: all 0.
+  void set_label_margins(std::vector<float> margins) { label_margins_ = std::move(margins); }
 
   // Position of the run at the end of an epoch.
   struct EpochEnd {

@@ -133,6 +133,12 @@ void RunLog::write(const RunStart& start) {
         {"search", start.plan.search / kMegabyte},
         {"program", program / kMegabyte},
         {"total", (start.data_bytes + start.plan.training() + program) / kMegabyte}}}};
+  if (start.margin.samples > 0) {
+    event["margin"] = {{"share", start.margin.share()},
+                       {"samples", start.margin.samples},
+                       {"p_at_1_by_sums", start.margin.by_sums},
+                       {"p_at_1_by_neighbours", start.margin.by_neighbours}};
+  }
   if (!start.validation_by.empty()) {
     event["validation_samples"] = start.validation_samples;
     event["validation_by"] = start.validation_by;

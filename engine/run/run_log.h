@@ -30,6 +30,7 @@ struct RunStart {
   std::size_t validation_samples = 0;
   std::string validation_by;  // see split_rule(), or "file"; empty: no validation
   int threads = 1;
+  MarginEvidence margin = {};  // of layer.-1.wide_margin = auto
 };
 
 class RunLog {
@@ -52,6 +53,7 @@ class RunLog {
   std::uint64_t sync();
 
   // The first line of a run: {"event":"start","samples":..,"test_samples":..,"features":..,"labels":..,
+  //  "margin":{"share":..,"samples":..,"p_at_1_by_sums":..,"p_at_1_by_neighbours":..} where that was asked,
   //  "validation_samples":..,"validation_by":"random" where there is validation,
   //  "label_checksums":{"train":"7c0ffee1","test":..},
   //  "load_seconds":..,"label_groups":{"head":{"labels":..,"least":..,"most":..},..},"planned_mb":{"data":..,..}}

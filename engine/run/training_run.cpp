@@ -48,6 +48,7 @@ DataDigest training_digest(const RunData& data) {
 
 TrainingStart facts_of(const Trainer& trainer, int threads) {
   TrainingStart start{0, trainer.batch_samples(), trainer.unlabelled(), threads};
+  start.margin = trainer.margin_evidence();
   const Network& network = trainer.network();
   if (network.input()) start.weights += network.input()->weights().rows * network.input()->weights().columns;
   for (const Layer& layer : network.layers()) start.weights += layer.size() * layer.inputs();
@@ -295,7 +296,8 @@ RunStart TrainingRun::log_start(const Trainer& trainer, const RunData& data, con
           trainer.label_groups(),
           validation_ ? validation_->size() : 0,
           validation_by_,
-          threads_};
+          threads_,
+          trainer.margin_evidence()};
 }
 
 // Trains, saves checkpoints and the best model, writes the log, and passes reports on to `observer`. Returns

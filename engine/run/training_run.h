@@ -32,6 +32,7 @@ struct TrainingStart {
   std::size_t unlabelled = 0;    // training samples without labels, skipped
   int threads = 1;
   std::size_t from_vectors = 0;  // features initialised from train.vectors
+  MarginEvidence margin = {};    // of layer.-1.wide_margin = auto
 };
 
 // Events of a run, reported as they happen; each function may be empty. TrainObserver::step returning false

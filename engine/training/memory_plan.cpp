@@ -12,6 +12,7 @@
 #include "engine/network/network_training.h"
 #include "engine/network/optimizer_state.h"
 #include "engine/network/parameters.h"
+#include "engine/wide/margin_choice.h"
 #include "engine/wide/network_start.h"
 #include "engine/wide/wide_bounds.h"
 #include "engine/wide/wide_candidates.h"
@@ -195,7 +196,7 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
   }
   const double of_labels = double(parts.neuron_ends.back()) * sizeof(float);
   if (config.data.label_weights.wanted()) plan.step += of_labels;
-  if (config.layers.back().wide_margin > 0) plan.step += of_labels;
+  if (takes_margins(config) && config.layers.back().wide_margin != 0.0) plan.step += of_labels;
   return plan;
 }
 

@@ -56,7 +56,7 @@ std::vector<SearchKey> all_keys(const Config& start) {
       {out + "wide_rate", {"0.3", "0.7", "1.5", "3.0", "6.0"}, true, false, {wide}},
       {out + "wide_fit", {"0.0", "0.25", "0.5", "0.75", "1.0"}, true, false, {wide, sigmoid}},
       {out + "wide_margin",
-       {"0.0", "0.5", "1.0"},
+       {config::quote("auto"), "0.0", "1.0"},
        true,
        false,
        {wide, sigmoid, "data.kind!=\"interactions\""}},

@@ -7,6 +7,7 @@
 #include "datasets/sidecar/label_weights.h"
 #include "engine/crosses/feature_transform.h"
 #include "engine/training/item_source.h"
+#include "engine/wide/label_margins.h"
 #include "engine/wide/network_start.h"
 
 namespace slide {
@@ -50,19 +51,17 @@ std::vector<float> label_weights_of(const TrainingJob& job, const DataShape& sha
   return power_weights(shape.label_frequencies, train.label_frequencies(), power);
 }
 
-LoopStart loop_start(TrainingJob& job, const DataShape& shape) {
+// `output_start`: see start_network(); stays where the job continues a model.
+LoopStart loop_start(TrainingJob& job, const DataShape& shape, OutputStart& output_start) {
   TrainedStart* from = continued(job.start);
   const auto* resumed = std::get_if<ResumedStart>(&job.start);
   const std::uint64_t steps_before = from != nullptr ? from->steps : 0;
   auto source = source_of(job, steps_before);  // first: it refuses data without labels
-  std::vector<float> margins;  // of initial weights from this job's samples: none where it continues a model
-  Network network = from != nullptr
-                        ? std::move(from->network)
-                        : start_network(job.config, job.rows, shape, job.threads, job.cluster, &margins);
-  return {std::move(network),
+  return {from != nullptr
+              ? std::move(from->network)
+              : start_network(job.config, job.rows, shape, job.threads, job.cluster, &output_start),
           std::move(source),
           label_weights_of(job, shape),
-          std::move(margins),
           from != nullptr,
           steps_before,
           from != nullptr ? std::move(from->optimizer) : std::nullopt,
@@ -77,9 +76,10 @@ Trainer::Trainer(TrainingJob job)
     : began_(Clock::now()),
       job_(checked(std::move(job))),
       shape_(shape_of(job_)),
-      loop_(loop_start(job_, shape_), job_.rows.crossed),
+      loop_(loop_start(job_, shape_, output_start_), job_.rows.crossed),
       evaluator_(job_.config.eval, shape_, job_.threads) {
   const double before = job_.rows.seconds + fit_neighbours();
+  fit_margins();
   loop_.set_setup_seconds(before + seconds_since(began_));
 }
 
@@ -96,6 +96,26 @@ double Trainer::fit_neighbours() {
   neighbours_ = std::move(fit.neighbours);
   learnt_ = std::move(fit.learnt);
   return known != nullptr && learnt_ == known ? known->seconds : 0.0;
+}
+
+// Margins belong to initial weights from this job's samples: a job that continues a model has none.
+void Trainer::fit_margins() {
+  const LayerConfig& output = job_.config.layers.back();
+  if (!takes_margins(job_.config) || output.wide_margin == 0.0 || continued(job_.start) != nullptr) return;
+  const FeatureScale& scale = scale_of(network());
+  if (!output.wide_margin && neighbours_) {
+    if (cluster() == nullptr || cluster()->rank() == 0) {
+      margin_evidence_ =
+          slide::margin_evidence(job_.rows.raw, shape_.label_frequencies, scale, output_start_,
+                                 job_.config.neighbours, *neighbours_, job_.config.train.seed, job_.threads);
+    }
+    if (cluster() != nullptr)
+      cluster()->broadcast(std::as_writable_bytes(std::span(&margin_evidence_, 1)), 0);
+  }
+  const double share = output.wide_margin.value_or(margin_evidence_.share());
+  if (share == 0.0) return;
+  loop_.set_label_margins(
+      label_margins(job_.rows.raw, shape_.labels, scale, share * output_start_.scale, job_.threads));
 }
 
 bool Trainer::run(const TrainObserver& observer) {

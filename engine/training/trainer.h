@@ -14,6 +14,7 @@
 #include "engine/loop/training_loop.h"
 #include "engine/training/evaluator.h"
 #include "engine/training/training_job.h"
+#include "engine/wide/margin_choice.h"
 
 namespace slide {
 
@@ -56,6 +57,8 @@ class Trainer {
   const Neighbours* neighbours() const { return neighbours_ ? &*neighbours_ : nullptr; }
   // The feature weights of the kNN prediction, where this job has learnt or reused some; else nullptr.
   const std::shared_ptr<const LearntWeights>& learnt_weights() const { return learnt_; }
+  // What decided on label margins where layer.-1.wide_margin is auto; else of no samples.
+  const MarginEvidence& margin_evidence() const { return margin_evidence_; }
   TrainedNetwork trained() const { return {network(), neighbours(), shape_}; }
   const DataShape& shape() const { return shape_; }
   const LabelGroups& label_groups() const { return evaluator_.label_groups(); }
@@ -78,6 +81,7 @@ class Trainer {
   // Returns the seconds that an earlier job took to learn the feature weights, where this one reuses them;
   // else 0.
   double fit_neighbours();
+  void fit_margins();
   bool evaluate(const TrainingLoop::EpochEnd& end, const TrainObserver& observer);
   EvalReport evaluate_on(const Dataset& data, const TrainingLoop::EpochEnd& end,
                          const TrainObserver& observer) const;
@@ -85,9 +89,11 @@ class Trainer {
   std::chrono::steady_clock::time_point began_;
   TrainingJob job_;  // job_.start is moved from
   DataShape shape_;
+  OutputStart output_start_;  // of a job that does not continue a model
   TrainingLoop loop_;
   std::optional<Neighbours> neighbours_;
   std::shared_ptr<const LearntWeights> learnt_;
+  MarginEvidence margin_evidence_;
   Evaluator evaluator_;
 };
 

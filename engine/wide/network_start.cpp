@@ -9,7 +9,6 @@
 #include "engine/crosses/feature_transform.h"
 #include "engine/network/feature_shards.h"
 #include "engine/wide/item_fit.h"
-#include "engine/wide/label_margins.h"
 #include "engine/wide/wide_path.h"
 
 namespace slide {
@@ -93,7 +92,7 @@ void set_wide(const OutputStart& start, const OutputSamples& from, int threads, 
 }  // namespace
 
 Network start_network(const Config& config, const TrainingRows& train, const DataShape& shape, int threads,
-                      Cluster* cluster, std::vector<float>* margins) {
+                      Cluster* cluster, OutputStart* output_start) {
   const std::size_t rank = cluster == nullptr ? 0 : static_cast<std::size_t>(cluster->rank());
   const std::size_t ranks = cluster == nullptr ? 1 : static_cast<std::size_t>(cluster->size());
   Network network(config, shape,
@@ -107,9 +106,7 @@ Network start_network(const Config& config, const TrainingRows& train, const Dat
   const OutputStart start = shared_output_start(from, from_shape, threads, cluster, network);
   set_biases(start, from_shape, network);
   set_wide(start, from, threads, network);
-  const double share = config.layers.back().wide_margin;
-  if (margins != nullptr && share > 0)
-    *margins = label_margins(train.raw, shape.labels, scale_of(network), share * start.scale, threads);
+  if (output_start != nullptr) *output_start = start;
   network.rebuild_index(1, threads);
   return network;
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "datasets/rows/dataset.h"
 #include "engine/cluster/cluster.h"
@@ -18,11 +17,11 @@ namespace slide {
 
 // A network to train on `train`, of shape `shape`: random weights by the seed of `config`, idf factors,
 // biases and linear term of the output layer (output_start.h), hash tables of generation 1. `cluster`: the
-// processes that share the network, each with its parts (train.shards); nullptr alone. `margins`: receives
-// the share layer.-1.wide_margin of label_margins(), of all labels, or nothing where that is 0. Throws
-// InputError where configuration and data do not fit.
+// processes that share the network, each with its parts (train.shards); nullptr alone. `output_start`:
+// receives the initial values of the output layer, or nullptr. Throws InputError where configuration and data
+// do not fit.
 Network start_network(const Config& config, const TrainingRows& train, const DataShape& shape, int threads,
-                      Cluster* cluster = nullptr, std::vector<float>* margins = nullptr);
+                      Cluster* cluster = nullptr, OutputStart* output_start = nullptr);
 
 // The samples that initialise an output layer.
 struct OutputSamples {

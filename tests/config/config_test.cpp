@@ -410,7 +410,12 @@ TEST(Rules, MarginsOfLabels) {
             "--set layer.1.wide_margin=1: 'layer.1.wide_margin' = 1 needs loss.kind = sigmoid");
   EXPECT_EQ(error_of(kLayers, {"layer.1.wide=true", "layer.1.wide_margin=1", "data.kind=interactions"}),
             "--set layer.1.wide_margin=1: 'layer.1.wide_margin' = 1 needs data.kind = samples");
-  EXPECT_NE(error_of(kLayers, {"layer.1.wide_margin=1.5"}), "");
+  EXPECT_EQ(error_of(kLayers, {"layer.1.wide_margin=1.5"}),
+            "--set layer.1.wide_margin=1.5: 'layer.1.wide_margin' must be a number in [0, 1], or \"auto\", "
+            "not 1.5");
+  EXPECT_NE(error_of(kLayers, {"layer.1.wide_margin=\"often\""}), "");
+  // What the data decide asks nothing of the other keys.
+  EXPECT_EQ(error_of(kLayers, {"layer.1.wide=false", "layer.1.wide_margin=\"auto\""}), "");
 }
 
 TEST(Rules, Fingerprints) {

@@ -113,6 +113,9 @@ TEST(Resume, LinearTermAndSampledLayers) {
   config.loss.kind = LossKind::kSigmoid;
   config.layers.back().wide_margin = 1;
   expect_same_after_stops(config);
+  config.layers.back().wide_margin = std::nullopt;
+  config.neighbours.share = 0.3;
+  expect_same_after_stops(config);
 }
 
 TEST(Resume, RoundedDeltas) {

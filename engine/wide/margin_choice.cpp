@@ -1,0 +1,228 @@
+#include "engine/wide/margin_choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "engine/base/parallel.h"
+#include "engine/base/rng.h"
+#include "engine/network/loss.h"
+#include "engine/statistics/label_sums.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::uint32_t kProbes = 1024;   // samples that are predicted
+constexpr std::size_t kTaskLabels = 256;  // labels of one task
+constexpr std::uint32_t kNoLabel = std::numeric_limits<std::uint32_t>::max(), kNotDrawn = kNoLabel;
+
+// The samples that are predicted, scaled as the network takes them, and their features as posting lists.
+struct Probes {
+  std::vector<std::uint32_t> samples;      // ascending
+  std::vector<std::uint32_t> probe_of;     // by training sample; kNotDrawn: not predicted
+  std::vector<std::vector<float>> values;  // of scaled rows
+  std::vector<SparseRow> rows;
+  std::vector<std::uint64_t> offsets;  // posting list of feature f: [offsets[f], offsets[f + 1])
+  std::vector<std::pair<std::uint32_t, float>> posted;
+
+  std::span<const std::pair<std::uint32_t, float>> with(std::uint32_t feature) const {
+    return std::span(posted).subspan(offsets[feature], offsets[feature + 1] - offsets[feature]);
+  }
+};
+
+Probes draw_probes(const Dataset& train, const FeatureScale& scale, std::uint64_t seed) {
+  Probes probes;
+  Rng rng(seed, Purpose::kStart, kProbes);
+  const auto all = static_cast<std::uint32_t>(train.samples());
+  for (std::uint32_t i = 0; i < std::min(all, kProbes); ++i) {
+    const std::uint32_t sample = all <= kProbes ? i : rng.below(all);
+    if (!train.labels(sample).empty()) probes.samples.push_back(sample);
+  }
+  std::sort(probes.samples.begin(), probes.samples.end());
+  probes.samples.erase(std::unique(probes.samples.begin(), probes.samples.end()), probes.samples.end());
+  probes.probe_of.assign(train.size(), kNotDrawn);
+  probes.values.resize(probes.samples.size());
+  probes.offsets.assign(train.feature_count() + 1, 0);
+  for (std::uint32_t p = 0; p < probes.samples.size(); ++p) {
+    probes.probe_of[probes.samples[p]] = p;
+    probes.rows.push_back(scale.scaled(train.features(probes.samples[p]), probes.values[p]));
+    for (const std::uint32_t id : probes.rows.back().ids) ++probes.offsets[id + 1];
+  }
+  for (std::size_t f = 1; f < probes.offsets.size(); ++f) probes.offsets[f] += probes.offsets[f - 1];
+  probes.posted.resize(probes.offsets.back());
+  std::vector<std::uint64_t> next(probes.offsets.begin(), probes.offsets.end() - 1);
+  for (std::uint32_t p = 0; p < probes.samples.size(); ++p) {
+    const SparseRow& row = probes.rows[p];
+    for (std::size_t i = 0; i < row.ids.size(); ++i) probes.posted[next[row.ids[i]]++] = {p, row.values[i]};
+  }
+  return probes;
+}
+
+struct Best {
+  double score = -std::numeric_limits<double>::infinity();
+  std::uint32_t label = kNoLabel;
+
+  // Equal scores go to the lower label, in any order of offers.
+  void offer(double other, std::uint32_t id) {
+    if (other > score || (other == score && id < label)) score = other, label = id;
+  }
+};
+
+// The best label of each probe by the sums of labels; memory of one thread.
+class BestBySums {
+ public:
+  BestBySums(const LabelSums& sums, const Probes& probes, const OutputStart& start)
+      : sums_(sums),
+        probes_(probes),
+        start_(start),
+        sum_(sums.make_sum()),
+        product_(probes.samples.size()),
+        best_(probes.samples.size()) {}
+
+  void take(std::uint32_t label, double odds) {
+    sums_.add_up(label, sum_);
+    if (sum_.square <= 0.0) return;
+    for (const std::uint32_t id : sum_.ids) {
+      for (const auto& [probe, value] : probes_.with(id)) {
+        if (product_[probe] == 0.0) touched_.push_back(probe);
+        product_[probe] += double(value) * sum_.values[id];
+      }
+    }
+    for (const std::uint32_t sample : sums_.samples(label)) offer_own(sample, label, odds);
+    for (const std::uint32_t probe : touched_) {
+      const double product = std::exchange(product_[probe], 0.0);
+      if (product != 0.0)
+        best_[probe].offer(start_.scale * product / std::sqrt(sum_.square) + start_.prior * odds, label);
+    }
+    touched_.clear();
+  }
+  const std::vector<Best>& best() const { return best_; }
+
+ private:
+  // A sample of the label is compared with the label's other samples.
+  void offer_own(std::uint32_t sample, std::uint32_t label, double odds) {
+    const std::uint32_t probe = probes_.probe_of[sample];
+    if (probe == kNotDrawn) return;
+    product_[probe] = 0.0;
+    const double similarity = similarity_to_others(probes_.rows[probe], sum_, sums_.samples(label).size());
+    best_[probe].offer(start_.scale * similarity + start_.prior * odds, label);
+  }
+
+  const LabelSums& sums_;
+  const Probes& probes_;
+  const OutputStart& start_;
+  LabelSums::Sum sum_;
+  std::vector<double> product_;  // by probe, 0 between labels
+  std::vector<std::uint32_t> touched_;
+  std::vector<Best> best_;  // by probe
+};
+
+bool is_label(const Dataset& train, std::uint32_t sample, std::uint32_t label) {
+  const auto labels = train.labels(sample);
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
+
+std::size_t hits_by_sums(const Dataset& train, std::span<const std::uint32_t> frequencies,
+                         const FeatureScale& scale, const OutputStart& start, const Probes& probes,
+                         int threads) {
+  const LabelSums sums(train, frequencies.size(), scale);
+  std::vector<BestBySums> of_thread;
+  for (int t = 0; t < threads; ++t) of_thread.emplace_back(sums, probes, start);
+  parallel_for((frequencies.size() + kTaskLabels - 1) / kTaskLabels, threads,
+               [&](std::size_t task, int thread) {
+                 const std::size_t end = std::min(frequencies.size(), (task + 1) * kTaskLabels);
+                 for (std::size_t l = task * kTaskLabels; l < end; ++l)
+                   of_thread[static_cast<std::size_t>(thread)].take(
+                       static_cast<std::uint32_t>(l), log_odds(frequencies[l], train.samples()));
+               });
+  const auto frequent = std::ranges::max_element(frequencies);
+  std::size_t hits = 0;
+  for (std::size_t p = 0; p < probes.samples.size(); ++p) {
+    Best best;  // of labels without a feature of the sample, the most frequent
+    best.offer(start.prior * log_odds(*frequent, train.samples()),
+               static_cast<std::uint32_t>(frequent - frequencies.begin()));
+    for (const BestBySums& one : of_thread) best.offer(one.best()[p].score, one.best()[p].label);
+    hits += best.label != kNoLabel && is_label(train, probes.samples[p], best.label) ? 1 : 0;
+  }
+  return hits;
+}
+
+template <class T>
+std::span<const T> stored_of(const std::vector<T>& values, const std::vector<std::uint64_t>& offsets,
+                             std::uint32_t sample) {
+  return std::span(values).subspan(offsets[sample], offsets[sample + std::size_t{1}] - offsets[sample]);
+}
+
+// A training sample as the neighbours store it: ascending labels, and features of nonzero value.
+struct Stored {
+  std::vector<std::uint32_t> labels, features;
+
+  Stored(std::span<const std::uint32_t> of_sample, const SparseRow& row)
+      : labels(of_sample.begin(), of_sample.end()) {
+    std::sort(labels.begin(), labels.end());
+    for (std::size_t i = 0; i < row.ids.size(); ++i)
+      if (std::fabs(row.values[i]) >= Neighbours::kMinValue) features.push_back(row.ids[i]);
+  }
+};
+
+// The label with most votes of the samples most similar to a training sample, itself left out: the first that
+// has its labels and features.
+std::uint32_t voted(const SparseRow& row, const Stored& own, const NeighbourConfig& config,
+                    const Neighbours& neighbours, Neighbours::Scratch& scratch) {
+  neighbours.find(row, scratch);
+  const Neighbours::Storage& stored = neighbours.storage();
+  const auto labels_of = [&](std::uint32_t sample) {
+    return stored_of(stored.labels, stored.label_offsets, sample);
+  };
+  std::map<std::uint32_t, double> votes;
+  bool left_out = false;
+  std::size_t count = 0;
+  for (const auto& [similarity, sample] : scratch.similarity) {
+    if (!left_out && std::ranges::equal(labels_of(sample), own.labels) &&
+        std::ranges::equal(stored_of(stored.features, stored.feature_offsets, sample), own.features)) {
+      left_out = true;
+      continue;
+    }
+    if (count++ == config.count) break;
+    for (const std::uint32_t label : labels_of(sample))
+      votes[label] += std::pow(double(similarity), config.power);
+  }
+  Best best;
+  for (const auto& [label, weight] : votes) best.offer(weight, label);
+  return best.label;
+}
+
+std::size_t hits_by_neighbours(const Dataset& train, const NeighbourConfig& config,
+                               const Neighbours& neighbours, const Probes& probes, int threads) {
+  std::vector<Neighbours::Scratch> scratch;
+  for (int t = 0; t < threads; ++t) scratch.push_back(neighbours.make_scratch());
+  std::vector<std::uint8_t> hit(probes.samples.size());
+  parallel_for(probes.samples.size(), threads, [&](std::size_t p, int thread) {
+    const std::uint32_t sample = probes.samples[p];
+    const Stored own(train.labels(sample), probes.rows[p]);
+    const std::uint32_t label =
+        voted(probes.rows[p], own, config, neighbours, scratch[static_cast<std::size_t>(thread)]);
+    hit[p] = label != kNoLabel && is_label(train, sample, label) ? 1 : 0;
+  });
+  return static_cast<std::size_t>(std::ranges::count(hit, 1));
+}
+
+}  // namespace
+
+MarginEvidence margin_evidence(const Dataset& train, std::span<const std::uint32_t> label_frequencies,
+                               const FeatureScale& scale, const OutputStart& start,
+                               const NeighbourConfig& config, const Neighbours& neighbours,
+                               std::uint64_t seed, int threads) {
+  if (neighbours.dense() || train.samples() == 0 || label_frequencies.empty()) return {};
+  const Probes probes = draw_probes(train, scale, seed);
+  if (probes.samples.empty()) return {};
+  const auto share = [&](std::size_t hits) { return double(hits) / double(probes.samples.size()); };
+  return {probes.samples.size(), share(hits_by_sums(train, label_frequencies, scale, start, probes, threads)),
+          share(hits_by_neighbours(train, config, neighbours, probes, threads))};
+}
+
+}  // namespace slide
