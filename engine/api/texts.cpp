@@ -1,6 +1,7 @@
 #include <slide/data.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,16 +25,21 @@ void check_rows(const std::vector<std::string_view>& texts, const CsrInput& rows
              rows.view.feature_offsets.size() - 1);
 }
 
-// The features of `data` with labels of their own, those beyond the model's too: they count as missed.
+// The features of `data` with a copy of labels of their own, those beyond the model's too: they count as
+// missed.
 Dataset with_labels_of(const Dataset& data, const CsrInput& rows) {
   struct Both {
     Dataset features;
-    CsrInput labels;
+    std::vector<std::uint64_t> offsets;
+    std::vector<std::uint32_t> labels;
   };
-  const auto storage = std::make_shared<const Both>(Both{data, rows});
+  const auto offsets = rows.view.feature_offsets;
+  const auto labels = rows.view.feature_ids;
+  const auto storage = std::make_shared<const Both>(
+      Both{data, {offsets.begin(), offsets.end()}, {labels.begin(), labels.end()}});
   DatasetView view = data.view();
-  view.label_offsets = rows.view.feature_offsets;
-  view.label_ids = rows.view.feature_ids;
+  view.label_offsets = storage->offsets;
+  view.label_ids = storage->labels;
   return {storage, view, data.feature_count(), std::max(data.label_count(), rows.feature_count)};
 }
 

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 #include <slide/slide.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "tests/api/samples.h"
 #include "tests/cli/program.h"
 #include "tests/datasets/test_files.h"
@@ -172,6 +175,29 @@ TEST(ApiText, TextsAreReadWithWhatOtherTextsTaught) {
   EXPECT_EQ(evaluate(model, by_data, {1, 3}), evaluate(model, by_model, {1, 3}));
   EXPECT_EQ(input_error([&] { Data::from_texts(few.views(), test::tiny_samples().data()); }),
             "the training data are features, not text; use from_csr()");
+}
+
+// Arrays of the engine's own types, which other data use where they are.
+TEST(ApiText, LabelsOfTextsToPredictAreCopied) {
+  const Texts few(120);
+  const Data learnt = few.learnt(text_config(), true);
+  const Model model = train(text_config(), learnt);
+  std::vector<std::uint64_t> offsets(few.offsets.begin(), few.offsets.end());
+  std::vector<std::uint32_t> labels(few.labels.begin(), few.labels.end());
+  const CsrMatrix matrix{offsets, labels, nullptr, few.names.size()};
+  const std::vector<Data> taken = {Data::from_texts(few.views(), learnt, matrix),
+                                   Data::from_texts(few.views(), model, matrix)};
+  const std::vector<std::uint32_t> given = labels;
+  const std::vector<std::uint64_t> ends = offsets;
+  std::ranges::fill(labels, 9U);
+  std::ranges::fill(offsets, 7U);
+  for (const Data& data : taken) {
+    std::vector<std::uint64_t> its_ends(ends.size());
+    std::vector<std::uint32_t> its_labels(given.size());
+    data.copy_labels(its_ends.data(), its_labels.data());
+    EXPECT_EQ(its_ends, ends);
+    EXPECT_EQ(its_labels, given);
+  }
 }
 
 }  // namespace

@@ -249,6 +249,7 @@ Config config_with_neighbours(LossKind loss, bool wide, double mean = 0.5) {
   Config config = small_wide_config();
   config.loss.kind = loss;
   config.layers.back().wide = wide;
+  config.layers.back().wide_margin = 0.0;  // "auto" looks at the neighbours: trains otherwise without them
   config.layers.back().lsh = 8;
   config.layers.back().hash = small_hash();
   config.train.epochs = 3;
