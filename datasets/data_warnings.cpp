@@ -141,7 +141,8 @@ void add_measure_warnings(const Dataset& samples, std::uint64_t labels, bool log
     labelled = labelled || !ids.empty();
     if (!ids.empty() && ids.front() < labels) return;
   }
-  const char* const what = log ? "no user has an item that is known and that the user did not have before"
+  const char* const what = samples.size() == 0 ? "there is no sample to evaluate"
+                           : log ? "no user has an item that is known and that the user did not have before"
                            : labelled ? "no sample has a label that the model knows"
                                       : "no sample has a label";
   report.add_warning(

@@ -26,7 +26,13 @@ class Quoting {
     const char* copied = text.data();
     for (std::string_view rest = text; !rest.empty();) {
       const std::string_view line = take_line(rest);
-      if (line.find(' ') == std::string_view::npos || line.find('"') != std::string_view::npos) continue;
+      if (line.find_first_of(kDividers) == std::string_view::npos || line.find('"') != std::string_view::npos)
+        continue;
+      if (const std::string_view name = trimmed(line); users_.row_of(name)) {
+        result.append(copied, name.data()).append(1, '"').append(name).append(1, '"');
+        copied = name.data() + name.size();
+        continue;
+      }
       cut_fields(line, separator_, fields_, unquoted_);
       for (std::size_t at = 0; at < fields_.size(); ++at) {
         const std::string_view field = fields_[at];
@@ -40,6 +46,8 @@ class Quoting {
   }
 
  private:
+  static constexpr std::string_view kDividers = " ,;|\t:";  // characters that divide a name without quotes
+
   bool is_known(std::string_view name, bool of_user) const {
     return of_user ? users_.row_of(name).has_value() : items_.label_id(name).has_value();
   }

@@ -39,7 +39,7 @@ void run_evaluate(const EvaluateCommand& command) {
 // Checks the text of --threshold.
 std::string threshold_fault(const std::string& text) {
   if (threshold_number(text)) return "";
-  const bool number = text.find_first_not_of("+-.0123456789eEinfaNx") == std::string::npos;
+  const bool number = text.find_first_not_of("+-.,0123456789eEinfaNx%") == std::string::npos;
   std::error_code ignored;
   if (!number || std::filesystem::exists(text, ignored)) return "";
   return fmt::format("'{}' is neither a finite number nor a file of thresholds", text);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "engine/base/free_memory.h"
 #include "engine/cli/options.h"
 #include "engine/config/config.h"
+#include "engine/inference/decisions.h"
 #include "engine/model/model_file.h"
 #include "engine/model/output_files.h"
 #include "engine/report/report_file.h"
@@ -153,6 +155,24 @@ void warn_of_no_hit(const EvaluateCommand& command, Evaluation& evaluation) {
       command.files.front(), command.files.back()));
 }
 
+// Warns where no score reaches its threshold of --threshold.
+void warn_of_no_label(const EvaluateCommand& command, Evaluation& evaluation) {
+  const Dataset& scores = evaluation.scores;
+  if (command.threshold.empty() || scores.feature_entries() == 0) return;
+  float highest = -std::numeric_limits<float>::infinity();
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const SparseRow row = scores.features(i);
+    for (std::size_t at = 0; at < row.ids.size(); ++at) {
+      if (reaches_float(row.values[at], evaluation.thresholds->of(row.ids[at]))) return;
+      highest = std::max(highest, row.values[at]);
+    }
+  }
+  evaluation.report.add_warning(fmt::format(
+      "{}: no score reaches --threshold {}, so that no label is given; the highest is {:.6g}; check that "
+      "both are probabilities, or both are not",
+      command.files.front(), command.threshold, highest));
+}
+
 }  // namespace
 
 std::size_t labels_of(const Evaluation& evaluation) {
@@ -215,6 +235,7 @@ void read_all(const EvaluateCommand& command, Evaluation& evaluation) {
   warn_of_no_hit(command, evaluation);
   take_thresholds(command, evaluation);
   take_filter(command, evaluation);
+  warn_of_no_label(command, evaluation);
   if (finds_thresholds_here(command))
     evaluation.thresholds = best_thresholds(evaluation.scores, evaluation.truth, command.goal);
 }

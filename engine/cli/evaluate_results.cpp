@@ -68,7 +68,8 @@ std::string rate_lines(const std::string& given, const Decisions& decisions) {
 }
 
 // Precision, recall and F1 of the best k, and at the thresholds.
-void tell_decisions(const Evaluation& evaluation, const EvaluationResults& results, Told& told) {
+void tell_decisions(const EvaluateCommand& command, const Evaluation& evaluation,
+                    const EvaluationResults& results, Told& told) {
   told.text +=
       fmt::format("{:<18} {:<8} {:>9} {:>8} {:>8}\n", "labels given", "mean", "precision", "recall", "F1");
   for (std::size_t i = 0; i < evaluation.ks.size(); ++i) {
@@ -86,6 +87,12 @@ void tell_decisions(const Evaluation& evaluation, const EvaluationResults& resul
   if (!thresholds.own().empty())
     told.text += fmt::format("{} labels have thresholds of their own, the others {:.6g}\n",
                              grouped(thresholds.own().size()), thresholds.all());
+  if (!thresholds.own().empty() && command.goal.precision)
+    told.text += fmt::format(
+        "precision {:.6g} holds for each of these labels alone, and where all labels have {:.6g}; the total "
+        "may "
+        "differ\n",
+        *command.goal.precision, thresholds.all());
   if (!evaluation.validation) return;
   add_rates("", *evaluation.validation, told.json["validation"]);
   told.json["validation_f1_micro"] = evaluation.validation->micro.f1;
@@ -189,7 +196,7 @@ Told tell_results(const EvaluateCommand& command, Evaluation& evaluation, const 
                   grouped(counts.labels()), grouped(counts.carried()), table(metrics, counts, popularity));
   tell_missing(evaluation, told);
   tell_groups(evaluation, metrics, told);
-  tell_decisions(evaluation, results, told);
+  tell_decisions(command, evaluation, results, told);
   tell_reliability(results, told);
   tell_resampled(command, evaluation, results.ranking, told);
   if (!command.measures.per_label.empty()) {

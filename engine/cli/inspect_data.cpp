@@ -45,6 +45,21 @@ std::string some_of(std::span<const std::string> parts) {
   return line;
 }
 
+// All parts, with commas between them, on as many lines as they need.
+std::string lines_of(std::span<const std::string> parts) {
+  std::string text, line;
+  for (const std::string& part : parts) {
+    const std::string next = line.empty() ? part : fmt::format("{}, {}", line, part);
+    if (!line.empty() && clipped(next + ",").size() <= next.size()) {
+      text += fmt::format("{},\n{:19}", line, "");
+      line = part;
+    } else {
+      line = next;
+    }
+  }
+  return text + line;
+}
+
 std::string frequent_of(const DataLook& look) {
   std::vector<std::string> parts;
   for (const auto& [name, count] : look.frequent)
@@ -59,7 +74,7 @@ std::string columns_of(const DataLook& look) {
     parts.emplace_back(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 2, rest.size()));
   }
-  return some_of(parts);
+  return lines_of(parts);
 }
 
 }  // namespace

@@ -85,6 +85,8 @@ CLI::Validator number(double low, double high) {
   const std::string range = fmt::format("[{:.6g} - {:.6g}]", low, high);
   const auto check = [=](const std::string& text) {
     const std::optional<double> value = number_of(text);
+    if (!value && text.find(',') != std::string::npos)
+      return fmt::format("'{}' is no number; write it with a point, as 0.3", text);
     return value && *value >= low && *value <= high ? std::string()
                                                     : fmt::format("Value {} not in range {}", text, range);
   };

@@ -9,6 +9,7 @@
 
 #include "datasets/formats/interactions.h"
 #include "datasets/row_stream.h"
+#include "datasets/rows/data_parts.h"
 #include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
 #include "engine/base/number_text.h"
@@ -343,6 +344,7 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
   Answers answers(model, command, cluster, threads, input.comes_in_pieces());
   BadRows bad;
   Unknown unknown;
+  std::size_t rows = 0;
   Warnings warnings(command.strict);
   if (answers.titles() && !answers.titles()->note().empty()) tell({answers.titles()->note()});
   if (!answers.names().warning().empty()) warnings.add({answers.names().warning()});
@@ -351,6 +353,7 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
       require_same_rows(cluster, &part.rows);
       warnings.add(part.warnings);
       answer(part, command.skip_bad, answers, bad);
+      rows += part.rows.size();
       unknown.features += part.unknown_features;
       unknown.all_features += part.unknown_features + part.rows.feature_entries();
     });
@@ -358,6 +361,12 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
   } catch (const Ended& end) {  // standard output is closed
     if (cluster.size() > 1) cluster.abort(end.code);
     throw;
+  }
+  if (rows == 0 && data != "-") {
+    warnings.add(
+        {fmt::format("{}: the file is empty: it holds no {}, so that nothing is predicted; check its "
+                     "path",
+                     shown_path(data), command.of_users ? "user" : "sample")});
   }
   if (cluster.rank() == 0) answers.finish();
   tell_unknown(

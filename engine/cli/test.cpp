@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "datasets/data_warnings.h"
+#include "datasets/formats/detect.h"
 #include "datasets/rows/data_parts.h"
 #include "datasets/rows/unpack.h"
 #include "engine/cli/bad_rows.h"
@@ -40,12 +42,14 @@ struct TestCommand {
   bool strict = false;
 };
 
-// Reads all of standard input.
-TestData read_standard_input(const Model& model, int threads, bool skip_bad, Cluster& cluster) {
+// Reads all of standard input, and finds its format.
+TestData read_standard_input(const Model& model, int threads, bool skip_bad, Cluster& cluster,
+                             std::optional<DataFormat>& format) {
   SharedLines source(cluster, STDIN_FILENO);
   std::string bytes;
   for (std::string_view some = source.next(); !some.empty(); some = source.next()) bytes += some;
   if (is_packed(bytes)) bytes = unpack(bytes, kStandardInput);
+  format = detect_format(bytes);
   return parse_test_data(bytes, kStandardInput, model, threads, skip_bad);
 }
 
@@ -132,10 +136,12 @@ void run_test(const TestCommand& command, Cluster& cluster) {
   options.filter = command.measures.filter;
   options.propensity = command.measures.propensity;
   tell_of_log(command, model, cluster);
-  TestData data = command.data == "-"
-                      ? read_standard_input(model, options.threads, command.skip_bad, cluster)
-                      : read_test_data(command.data, model, options.threads, command.skip_bad);
-  const std::string origin = command.data == "-" ? kStandardInput : expanded(command.data);
+  const bool piped = command.data == "-";
+  std::optional<DataFormat> format = piped ? std::nullopt : detect_file(expanded(command.data));
+  TestData data = piped ? read_standard_input(model, options.threads, command.skip_bad, cluster, format)
+                        : read_test_data(command.data, model, options.threads, command.skip_bad);
+  if (command.use.format) format = command.use.format;
+  const std::string origin = piped ? kStandardInput : expanded(command.data);
   const bool log = model.config.data.kind == DataKind::kInteractions;
   add_measure_warnings(data.rows, model.network.labels(), log, origin, data.report);
   Warnings warnings(command.strict);
@@ -148,7 +154,7 @@ void run_test(const TestCommand& command, Cluster& cluster) {
   warnings.add(result.report);
   BadRows bad;
   bad.add(result.report);
-  tell_unknown(result.unknown, origin, result.samples, feature_kind(model.text.get()), warnings);
+  tell_unknown(result.unknown, origin, result.samples, feature_kind(model.text.get(), format), warnings);
   const Details details = details_of(command, model, result, options);
   if (!command.measures.per_label.empty() && cluster.rank() == 0)
     write_per_label(command, model, data.unknown, details.counts);

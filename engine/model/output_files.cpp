@@ -24,6 +24,16 @@ bool is_one_file(const std::string& a, const std::string& b) {
   return fs::weakly_canonical(fs::absolute(a), error) == fs::weakly_canonical(fs::absolute(b), error);
 }
 
+// Checked before any work, whose result could not be written.
+void check_folder(const OutputFile& output) {
+  std::error_code ignored;
+  const fs::path folder = fs::path(output.path).parent_path();
+  if (folder.empty() || fs::status(folder, ignored).type() != fs::file_type::not_found) return;
+  fail_input(
+      "{}: cannot be created, for the folder {} does not exist; make it first, or give {} another name",
+      output.path, folder.string(), output.option);
+}
+
 void check_output(const OutputFile& output, std::span<const std::string> inputs) {
   std::error_code ignored;
   if (!fs::is_regular_file(output.path, ignored)) return;
@@ -48,6 +58,7 @@ void check_no_model(const OutputFile& output, const char* way) {
 void check_each(std::span<const OutputFile> outputs, std::span<const std::string> inputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].path.empty()) continue;
+    check_folder(outputs[i]);
     check_output(outputs[i], inputs);
     for (const OutputFile& other : outputs.first(i)) {
       if (!other.path.empty() && is_one_file(other.path, outputs[i].path))

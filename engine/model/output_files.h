@@ -20,7 +20,7 @@ struct OutputFile {
 
 // Throws InputError where an output is a file of `inputs`, paths as files_read() takes them, by whatever
 // name, or where two outputs are one file; pipes and devices may be both. Likewise where it is a model,
-// unless these may be replaced.
+// unless these may be replaced; and where the folder of an output does not exist.
 void check_outputs(std::span<const OutputFile> outputs, std::span<const std::string> inputs,
                    bool replace_models = false);
 

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <vector>
 
 #include "datasets/data_warnings.h"
+#include "datasets/formats/detect.h"
 #include "datasets/rows/data_parts.h"
 #include "engine/base/error.h"
 #include "engine/run/dense_column.h"
@@ -55,14 +57,18 @@ void add_warnings(const DataConfig& config, RunData& data) {
   };
   warn_of_training(config.test, data.test_report);
   warn_of_training(config.validation.file, data.validation_report);
-  const auto warn_of_measures = [&](const Dataset& rows, const std::string& path, ReadReport& report) {
-    add_measure_warnings(rows, labels, log, path, report);
-    std::string foreign = foreign_warning(count_unknown(rows, report, labels), path, rows.size(),
-                                          feature_kind(data.text.get()));
+  // `path`: of a file of its own; empty for samples that are held out of the training data.
+  const auto warn_of_measures = [&](const std::optional<Dataset>& rows, const std::string& path,
+                                    ReadReport& report) {
+    if (!rows) return;
+    add_measure_warnings(*rows, labels, log, path.empty() ? config.train : path, report);
+    if (path.empty()) return;
+    std::string foreign = foreign_warning(count_unknown(*rows, report, labels), path, rows->size(),
+                                          feature_kind(data.text.get(), detect_file(path)));
     if (!foreign.empty()) report.add_warning(std::move(foreign));
   };
-  if (data.test && !config.test.empty()) warn_of_measures(*data.test, config.test, data.test_report);
-  if (data.validation) warn_of_measures(*data.validation, config.validation.file, data.validation_report);
+  warn_of_measures(data.test, config.test, data.test_report);
+  warn_of_measures(data.validation, config.validation.file, data.validation_report);
 }
 
 }  // namespace slide

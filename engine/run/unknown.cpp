@@ -22,8 +22,10 @@ Unknown count_unknown(const Dataset& rows, const ReadReport& report, std::uint64
   return unknown;
 }
 
-FeatureKind feature_kind(const TextModel* text) {
-  if (text == nullptr) return FeatureKind::kNumbers;
+FeatureKind feature_kind(const TextModel* text, std::optional<DataFormat> format) {
+  const bool numbers = format == DataFormat::kXmc || format == DataFormat::kLibsvm ||
+                       format == DataFormat::kIdx || format == DataFormat::kNpz;
+  if (text == nullptr || (numbers && !has_items(text->form()))) return FeatureKind::kNumbers;
   return has_items(text->form()) ? FeatureKind::kItems : FeatureKind::kWords;
 }
 
@@ -47,6 +49,8 @@ std::string told(const Unknown& unknown, const std::string& path, std::uint64_t 
 
 std::string foreign_warning(const Unknown& unknown, const std::string& path, std::uint64_t rows,
                             FeatureKind kind) {
+  if (kind == FeatureKind::kWords && 2 * unknown.empty_rows > rows)
+    return told(unknown, path, rows, kind) + "; check that the data are those that the model is for";
   const bool features = 2 * unknown.features > unknown.all_features;
   const bool labels = unknown.labels < unknown.all_labels && 2 * unknown.labels > unknown.all_labels;
   if (kind != FeatureKind::kNumbers || !(features || labels)) return {};

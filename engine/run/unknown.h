@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "datasets/rows/dataset.h"
+#include "datasets/rows/read_options.h"
 #include "datasets/rows/read_report.h"
 #include "datasets/text/text_model.h"
 
@@ -20,11 +22,13 @@ struct Unknown {
 Unknown count_unknown(const Dataset& rows, const ReadReport& report, std::uint64_t labels);
 // What features of a model are.
 enum class FeatureKind { kNumbers, kWords, kItems };
-// `text`: the model's vocabulary, or nullptr.
-FeatureKind feature_kind(const TextModel* text);
+// `text`: the model's vocabulary, or nullptr. `format`: of the data, if known: a model of texts reads files
+// of features, too, by their numbers.
+FeatureKind feature_kind(const TextModel* text, std::optional<DataFormat> format);
 std::string told(const Unknown& unknown, const std::string& path, std::uint64_t rows, FeatureKind kind);
-// The same as a warning, where features are numbers and more than half of the features, or of the labels of
-// which some are known, are not: the data are probably of another set. Else empty.
+// The same as a warning, where the data are probably of another set: more than half of the features that are
+// numbers, or of their labels, if some are known, are unknown; or more than half of the texts have no known
+// word. Else empty.
 std::string foreign_warning(const Unknown& unknown, const std::string& path, std::uint64_t rows,
                             FeatureKind kind);
 

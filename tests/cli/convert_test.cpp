@@ -135,7 +135,7 @@ TEST_F(ConvertTest, Faults) {
   expect_bad(2, "bad.tsv:2:4: no TAB", {"bad.tsv", "bad.ft"});
   EXPECT_FALSE(std::filesystem::exists(slide_.path("bad.ft"))) << "no half a file";
   expect_bad(2, "images-idx3", {"d.txt", "d.xmc", "--from", "idx"});
-  expect_bad(1, "missing/d.xmc", {"d.txt", "missing/d.xmc"});
+  expect_bad(2, "missing/d.xmc", {"d.txt", "missing/d.xmc"});
   expect_bad(2, "no slide model", {"t.tsv", "t.xmc", "--model", "t.tsv"});
 }
 

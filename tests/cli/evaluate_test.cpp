@@ -253,5 +253,32 @@ TEST_F(EvaluateTest, ReadsDataAsTheModelDoes) {
   }
 }
 
+TEST_F(EvaluateTest, ThresholdsThatMeanNothing) {
+  write("data.txt", kThreeSamples);
+  write("scores.txt", kTheirScores);
+  const Outcome none = expect_done(evaluate({"scores.txt", "data.txt", "--threshold", "30"}));
+  const std::string warning =
+      "scores.txt: no score reaches --threshold 30, so that no label is given; the highest is 0.9";
+  EXPECT_TRUE(none.err.starts_with("slide: warning: " + warning)) << none.err;
+  expect_refused(evaluate({"scores.txt", "data.txt", "--threshold", "30", "--strict"}), warning);
+  EXPECT_EQ(evaluate({"scores.txt", "data.txt", "--threshold", "0.9"}).err, "");
+  expect_refused(evaluate({"scores.txt", "data.txt", "--threshold", "0,3"}),
+                 "'0,3' is neither a finite number");
+  for (const char* option : {"--min-precision", "--label-thresholds", "--bootstrap"})
+    expect_refused(evaluate({"scores.txt", "data.txt", option, "0,3"}), "'0,3' is no ");
+  expect_refused(slide_.run({"test", "out", "data.txt", "--rare", "0,3"}), "'0,3' is no ");
+}
+
+TEST_F(EvaluateTest, SaysWhatTheWantedPrecisionHoldsFor) {
+  write("data.txt", kThreeSamples);
+  write("scores.txt", kTheirScores);
+  const std::string said = "precision 0.9 holds for each of these labels alone";
+  const auto with = [&](const char* option, const char* value) {
+    return evaluate({"scores.txt", "data.txt", "--label-thresholds", "1", option, value}).out;
+  };
+  EXPECT_TRUE(contains(with("--min-precision", "0.9"), said));
+  EXPECT_FALSE(contains(with("--k", "1"), "holds for"));
+}
+
 }  // namespace
 }  // namespace slide::test

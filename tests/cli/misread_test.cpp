@@ -150,5 +150,79 @@ TEST_F(MisreadTest, ListsWithAnotherSeparatorInSomeLines) {
   EXPECT_EQ(trained_.err, "");
 }
 
+// A model of texts reads files of features, too.
+TEST_F(MisreadTest, DataOfAnotherModelForAModelOfTexts) {
+  train_text();
+  write("f.xmc", "3 100 5\n1 3:1 50:2\n2 2:1 60:1\n0 1:1 70:1 80:1\n");
+  const std::string most = "unknown are 4 features, as often as they occur, which is most of the features";
+  for (const char* command : {"test", "predict"}) {
+    expect_warned(slide_.run({command, "r", "f.xmc"}), {"f.xmc: ", most});
+    EXPECT_EQ(slide_.run({command, "r", "f.xmc", "--strict"}).code, 2) << command;
+  }
+  expect_warned(slide_.run({"test", "r", "-"}, file("f.xmc")), {"standard input: ", most});
+  train({"t.tsv", "--out", "r2", "--test", "f.xmc"});
+  expect_warned(trained_, {"f.xmc: ", most});
+  EXPECT_FALSE(contains(trained_.out, "unknown are")) << "it is said once";
+}
+
+TEST_F(MisreadTest, TextsWithoutAKnownWord) {
+  train_text();
+  write("unk.tsv", "a\tone two\nb\tthree\na\tred\n");
+  expect_warned(slide_.run({"test", "r", "unk.tsv"}), {"unk.tsv: 2 of 3 samples have no feature"});
+  test::expect_refused(slide_.run({"test", "r", "unk.tsv", "--strict"}), "2 of 3 samples");
+  train({"t.tsv", "--out", "r2", "--test", "unk.tsv"});
+  expect_warned(trained_, {"unk.tsv: 2 of 3 samples have no feature"});
+  write("few.tsv", "a\tone two three four five red\nb\tblue\nb\tsix\n");
+  EXPECT_EQ(lines_with(slide_.run({"test", "r", "few.tsv"}), {"warning"}), 0) << "unknown words are ordinary";
+}
+
+TEST_F(MisreadTest, NoSampleToEvaluate) {
+  train_shop("u");
+  train({"log.csv", "--out", "held", "--set", "data.kind=interactions", "data.time=order",
+         "data.test_newest=100"});
+  expect_warned(trained_, {"log.csv: there is no sample to evaluate", "nothing to measure"});
+  const Outcome strict = slide_.run({"train", "log.csv", "--out", "held", "--force", "--strict", "--set",
+                                     "data.kind=interactions", "data.time=order", "data.test_newest=100"});
+  test::expect_refused(strict, "log.csv: there is no sample to evaluate");
+}
+
+TEST_F(MisreadTest, AnEmptyFile) {
+  train_text();
+  train_shop("u");
+  write("empty", "");
+  const Strings commands[] = {{"predict", "r", "empty"}, {"recommend", "shop", "--users", "empty"}};
+  for (Strings command : commands) {
+    expect_warned(slide_.run(command), {"empty: the file is empty"});
+    command.emplace_back("--strict");
+    test::expect_refused(slide_.run(command), "empty: the file is empty");
+  }
+}
+
+TEST_F(MisreadTest, ANameWithTheSeparatorOfItsLog) {
+  std::string log = "user,item\n";
+  for (int user = 0; user < 30; ++user) {
+    for (int item = 0; item < 5; ++item) {
+      if (item != user / 6 % 5) log += fmt::format("\"Lee, Ann {}\",i{}-{}\n", user, user % 6, item);
+    }
+  }
+  log += "\"Lee,Bob\",i1-1\n";
+  write("log.csv", log);
+  train({"log.csv", "--out", "shop", "--set", "data.kind=interactions"});
+  const std::string names = "Lee, Ann 3\r\nLee,Bob\nLee, Ann 7\n";
+  const Outcome asked = recommend(names);
+  EXPECT_EQ(asked.out, recommend("\"Lee, Ann 3\"\n\"Lee,Bob\"\n\"Lee, Ann 7\"\n").out);
+  EXPECT_TRUE(asked.out.starts_with("Lee, Ann 3\t")) << asked.out;
+  EXPECT_TRUE(contains(asked.out, "\nLee,Bob\t")) << asked.out;
+}
+
+TEST_F(MisreadTest, AllColumnsOfALogAreShown) {
+  write("log.csv", "uid,film,stars,timestamp,channel\n1,2,3,964982703,a\n1,3,4,964982704,b\n");
+  const Outcome shown = slide_.run({"inspect", "log.csv", "--set", "data.kind=interactions", "data.user=uid",
+                                    "data.item=film", "data.weight=stars", "text.min_count=1"});
+  for (const char* part :
+       {"columns            users by uid", "weights by stars", "by timestamp", "channel\n"})
+    EXPECT_TRUE(contains(shown.out, part)) << shown.out << shown.err;
+}
+
 }  // namespace
 }  // namespace slide::test

@@ -125,5 +125,23 @@ TEST_F(OutputFilesTest, DevicesStayDevices) {
   }
 }
 
+TEST_F(OutputFilesTest, AFolderThatDoesNotExistIsRefused) {
+  const auto expect_none = [&](const std::string& name, Strings arguments) {
+    arguments.push_back(name);
+    test::expect_refused(slide_.run(arguments),
+                         name + ": cannot be created, for the folder nodir does not exist");
+  };
+  for (const char* option : {"--curve", "--save-thresholds", "--per-label", "--report"})
+    expect_none("nodir/x", {"evaluate", "scores.txt", "data/test.txt", option});
+  expect_none("nodir/x.tsv", {"test", "out", "data/test.txt", "--per-label"});
+  expect_none("nodir/x.npz", {"predict", "out", "data/test.txt", "--out"});
+  expect_none("nodir/x.npy", {"vectors", "out", "--out"});
+  expect_none("nodir/m.slide", {"convert", "out"});
+  expect_none("nodir/d.xmc", {"convert", "data/test.txt"});
+  expect_none("nodir/m.slide", {"average", "out", "out", "--out"});
+  expect_none("nodir/r.html", {"report", "out", "--out"});
+  EXPECT_EQ(slide_.run({"generate", "--out", "new/folder", "--samples", "20"}).code, 0) << "which it makes";
+}
+
 }  // namespace
 }  // namespace slide::test

@@ -131,7 +131,7 @@ TEST_F(ReportTest, MistakesAreOneLine) {
   expect_failure(2, "data/train.txt:1: this line is no event of a run", {"report", "data/train.txt"});
   expect_failure(2, "other: is a folder", {"report", "one", "-o", "other"});
   expect_failure(2, "small.toml: exists and is no report", {"report", "one", "-o", "small.toml"});
-  expect_failure(1, "cannot be created", {"report", "one", "-o", "no/folder/page.html"});
+  expect_failure(2, "cannot be created", {"report", "one", "-o", "no/folder/page.html"});
   EXPECT_EQ(read_file(slide_.path("small.toml")).substr(0, 7), "[train]");
   EXPECT_FALSE(fs::exists(slide_.path("report.html")));
 }
