@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/formats/detect.h"
 #include "datasets/rows/data_parts.h"
 #include "engine/base/descriptor.h"
 #include "engine/base/error.h"
@@ -68,7 +67,7 @@ void print_data(const DataConfig& config, const RunData& data, double seconds) {
                                  const ReadReport& report) {
     if (!rows) return;
     const Unknown unknown = count_unknown(*rows, report, data.train.label_count());
-    const FeatureKind kind = feature_kind(data.text.get(), detect_file(path));
+    const FeatureKind kind = feature_kind(data.text.get());
     const bool warned = !foreign_warning(unknown, path, rows->size(), kind).empty();
     const std::string line = told(unknown, path, rows->size(), kind);
     if (!warned && !line.empty()) print("{}\n", line);

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "datasets/data_warnings.h"
-#include "datasets/formats/detect.h"
 #include "datasets/rows/data_parts.h"
 #include "engine/base/error.h"
 #include "engine/run/dense_column.h"
@@ -64,7 +63,7 @@ void add_warnings(const DataConfig& config, RunData& data) {
     add_measure_warnings(*rows, labels, log, path.empty() ? config.train : path, report);
     if (path.empty()) return;
     std::string foreign = foreign_warning(count_unknown(*rows, report, labels), path, rows->size(),
-                                          feature_kind(data.text.get(), detect_file(path)));
+                                          feature_kind(data.text.get()));
     if (!foreign.empty()) report.add_warning(std::move(foreign));
   };
   warn_of_measures(data.test, config.test, data.test_report);

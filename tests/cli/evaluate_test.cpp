@@ -143,7 +143,7 @@ TEST_F(EvaluateTest, AgreesWithTestOnScoresThatPredictWrites) {
     EXPECT_NEAR(json[name], evaluated[name], 1e-12) << name;
   EXPECT_EQ(file("test.tsv"), file("evaluate.tsv"));
   EXPECT_EQ(slide_.run({"predict", "out/model.slide", "data/test.txt", "--out", "scores.txt"}).code, 2);
-  EXPECT_EQ(slide_.run({"predict", "out/model.slide", "data/test.txt", "--out", "none/scores.npz"}).code, 1);
+  EXPECT_EQ(slide_.run({"predict", "out/model.slide", "data/test.txt", "--out", "none/scores.npz"}).code, 2);
 }
 
 TEST_F(EvaluateTest, PredictPrintsJson) {

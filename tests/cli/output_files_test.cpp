@@ -136,7 +136,7 @@ TEST_F(OutputFilesTest, AFolderThatDoesNotExistIsRefused) {
   expect_none("nodir/x.tsv", {"test", "out", "data/test.txt", "--per-label"});
   expect_none("nodir/x.npz", {"predict", "out", "data/test.txt", "--out"});
   expect_none("nodir/x.npy", {"vectors", "out", "--out"});
-  expect_none("nodir/m.slide", {"convert", "out"});
+  expect_none("nodir/m.slide", {"convert", "out", "--drop-optimizer"});
   expect_none("nodir/d.xmc", {"convert", "data/test.txt"});
   expect_none("nodir/m.slide", {"average", "out", "out", "--out"});
   expect_none("nodir/r.html", {"report", "out", "--out"});
