@@ -2,9 +2,7 @@
 #include "datasets/generator.h"
 
 #include <array>
-#include <filesystem>
 #include <memory>
-#include <system_error>
 
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
@@ -24,10 +22,8 @@ struct GenerateCommand {
 
 void run_generate(const GenerateCommand& command) {
   go_on_without_output();
-  std::error_code ignored;
-  const bool exists = std::filesystem::exists(command.out, ignored);  // else there is nothing to replace
   for (const char* name : {"train.txt", "test.txt", "X.train.npy", "Y.train.txt", "X.test.npy", "Y.test.txt"})
-    check_outputs(std::array{OutputFile{"--out", exists ? command.out + '/' + name : ""}}, {});
+    check_outputs(std::array{OutputFile{"--out", command.out + '/' + name, true}}, {});
   generate_dataset(command.options, command.out);
   const GeneratorOptions& options = command.options;
   const bool dense = options.dense > 0;

@@ -151,8 +151,9 @@ void run_tune(const TuneCommand& command, Cluster& cluster) {
     std::vector<std::string> inputs = inputs_of(start);
     inputs.insert(inputs.end(), {command.source.name, command.source.config});
     report::check_report_file(output.report, "--report");
-    check_outputs(std::array{OutputFile{"--out", output.file}, OutputFile{"--report", output.report}},
-                  inputs);
+    check_outputs(
+        std::array{OutputFile{"--out", output.file, true}, OutputFile{"--report", output.report, true}},
+        inputs);
     prepare_output(output.report, "--report");
   }
   options.cluster = &cluster;

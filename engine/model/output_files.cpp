@@ -28,7 +28,8 @@ bool is_one_file(const std::string& a, const std::string& b) {
 void check_folder(const OutputFile& output) {
   std::error_code ignored;
   const fs::path folder = fs::path(output.path).parent_path();
-  if (folder.empty() || fs::status(folder, ignored).type() != fs::file_type::not_found) return;
+  if (output.makes_folder || folder.empty() || fs::status(folder, ignored).type() != fs::file_type::not_found)
+    return;
   fail_input(
       "{}: cannot be created, for the folder {} does not exist; make it first, or give {} another name",
       output.path, folder.string(), output.option);

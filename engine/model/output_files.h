@@ -16,6 +16,7 @@ std::vector<std::string> files_read(const std::string& path);
 struct OutputFile {
   const char* option;
   std::string path;
+  bool makes_folder = false;  // the command makes the folder of the file
 };
 
 // Throws InputError where an output is a file of `inputs`, paths as files_read() takes them, by whatever
