@@ -301,7 +301,7 @@ def test_a_broken_matrix_does_no_harm(samples, few):
         classifier.predict(x[:, :119])
     with pytest.raises(slide.InputError, match="k must be at least 1"):
         classifier.top_k(x, 0)
-    with pytest.raises(TypeError):
+    with pytest.raises(slide.InputError, match="k: 2.5; give a whole number"):
         classifier.top_k(x, 2.5)
 
 

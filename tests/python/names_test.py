@@ -63,7 +63,7 @@ def test_a_number_of_labels_is_a_threshold_that_load_finds(few, tmp_path):
 
 def test_a_model_takes_the_thresholds_of_a_classifier(few, tmp_path):
     classifier = slide.Classifier(**few).fit(X, NAMES)
-    for at, threshold in enumerate((1, 2, np.int64(2), 0, 1.0, 0.3, np.float32(0.25))):
+    for at, threshold in enumerate((1, 2, np.int64(2), 0.0, 1.0, 0.3, np.float32(0.25))):
         path = tmp_path / str(at)
         classifier.set_params(threshold=threshold).save(path)
         wanted = classifier.predict(X).toarray()

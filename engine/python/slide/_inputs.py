@@ -45,14 +45,14 @@ def is_missing(value: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    text = re.sub(r"\s*\n\s*", " ", repr(value))  # of an array
     return text if len(text) <= 40 else text[:37] + "..."
 
 
 def are_texts(x: Any) -> bool:
     """Whether `x` is a sequence of texts, one a sample. Raises InputError where some are texts and others are not, and
     for bytes."""
-    if isinstance(x, (str, bytes)) or is_sparse(x) or getattr(x, "ndim", 1) != 1 or not hasattr(x, "__len__"):
+    if isinstance(x, (str, bytes, dict)) or is_sparse(x) or getattr(x, "ndim", 1) != 1 or not hasattr(x, "__len__"):
         return False
     if len(x) == 0 or getattr(getattr(x, "dtype", None), "kind", "O") not in "OUS":
         return False
@@ -148,6 +148,8 @@ def _checked_array(x: Any) -> np.ndarray:
 
     if isinstance(x, str):
         raise InputError("X is one text; give a list of texts, a text for each sample")
+    if isinstance(x, dict) or getattr(x, "ndim", 1) == 0 or not (hasattr(x, "__len__") or hasattr(x, "__array__")):
+        raise InputError(f"X: {_shown(x)}; give a matrix of features with a row a sample, or a list of texts (of a generator, list(X))")
     if isinstance(x, list) and len(x) == 2 and getattr(x[1], "ndim", 0) == 2:
         raise InputError("X is a list of two arrays; features with dense columns beside them are a pair in round brackets, (X, array)")
     try:
@@ -390,6 +392,8 @@ def _plain_labels(y: Any) -> Any:
     y = _plain_frame(y)
     if not is_sparse(y) and not isinstance(y, (np.ndarray, list, tuple)):
         y = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
+    if getattr(y, "ndim", 1) == 0:
+        raise InputError(f"labels: {_shown(y.item())}; give a list or an array with one for each sample (of a generator, list(y))")
     if isinstance(y, np.ndarray) and y.dtype.kind == "O" and not (y.ndim == 1 and any(map(_is_list_of_labels, y))):
         _require_no_missing(y.reshape(len(y), -1) if y.ndim > 1 else y)
         y = _numbers_where_they_are(y)
@@ -498,10 +502,7 @@ def more_targets_of(y: Any, classes: np.ndarray, single: bool, more: Optional[np
 
 def whole(value: Any, what: str, least: int = 0, most: int = 2**31 - 1) -> int:
     """The argument `what` as a number from `least` to `most`. Raises InputError that names it."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise InputError(f"{what}: {_shown(value)}; give a whole number") from None
+    number = integer(value, what)
     if not least <= number <= most:
         raise InputError(f"{what}: {_shown(value)}; give a whole number from {least} to {most}")
     return number
@@ -515,6 +516,14 @@ def number(value: Any, what: str) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise InputError(f"{what}: {_shown(value)}; give a number") from None
+
+
+def integer(value: Any, what: str) -> int:
+    """The argument `what` as an integer, whose range the engine checks. Raises InputError that names it."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise InputError(f"{what}: {_shown(value)}; give a whole number") from None
 
 
 def ranks_of(k: Any) -> list[int]:
@@ -614,11 +623,20 @@ def text_data_of(texts: Any, model: "_slide.Model | _slide.Data", targets: Optio
         raise _utf8_fault(texts, "X") from None
 
 
+def numbers_of_weights(sample_weight: Any) -> np.ndarray:
+    """Weights of samples as an array of numbers. Raises InputError."""
+    try:
+        array = np.asarray(sample_weight)
+        return array if array.dtype.kind in "biuf" else array.astype(np.float64)
+    except (TypeError, ValueError) as fault:
+        raise InputError(f"sample_weight: {fault}; give a number for each sample") from None
+
+
 def weighted(data: _slide.Data, weights: Any) -> _slide.Data:
     """The samples with weights, [n]; None leaves them as they are."""
     if weights is None:
         return data
-    array = np.asarray(weights)
+    array = numbers_of_weights(weights)
     if array.ndim != 1:
         raise InputError(f"Sample weights must be 1D array or scalar: there are {array.ndim} dimensions")
     return data.weighted(array)
@@ -626,7 +644,7 @@ def weighted(data: _slide.Data, weights: Any) -> _slide.Data:
 
 def weights_of(sample_weight: Any, samples: int) -> np.ndarray:
     """Weights of samples for a mean, [samples] of float64. Raises InputError."""
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = numbers_of_weights(sample_weight).astype(np.float64)
     if weights.ndim == 0:
         weights = np.full(samples, weights)
     if weights.shape != (samples,):

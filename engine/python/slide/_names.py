@@ -42,11 +42,19 @@ def read_names(model: str, labels: int) -> Optional[np.ndarray]:
 
 
 def write_names(model: str, names: Optional[Sequence[str]], stacklevel: int = 3) -> None:
-    """Writes the names of the labels of a model file. Without names, or where one fits no line, those of an earlier model
-    are removed, with a UserWarning. Raises Error where that fails."""
+    """Writes the names of the labels of a model file. Where one fits no line, none are written, with a UserWarning. Without
+    names those of an earlier model are removed, with a UserWarning. Raises Error where that fails."""
     path = path_of(model)
+    unfit = None if names is None else next((name for name in names if name.splitlines() != [name]), None)
     try:
-        if names is not None and all(name.splitlines() == [name] for name in names):
+        if unfit is not None:
+            if os.path.lexists(path):
+                os.remove(path)
+            cause = "has a line break" if unfit else "is empty"
+            warnings.warn(
+                f"{path} is not written, and labels are numbers there: it has a name a line, and the class {unfit!r} {cause}; "
+                "rename it", UserWarning, stacklevel=stacklevel + 1)
+        elif names is not None:
             with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
                 file.writelines(name + "\n" for name in names)
         elif os.path.lexists(path):

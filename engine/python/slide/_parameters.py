@@ -5,11 +5,13 @@ from __future__ import annotations
 import numbers
 import os
 import warnings
-from typing import Any, Optional, Union
+from typing import Any, Iterable, Optional, Union
 
 import numpy as np
 
-from ._slide import InputError
+from ._inputs import _shown, number
+from ._keys import sections
+from ._slide import InputError, near_name
 
 # Parameters of other estimators, and what a Classifier has for them.
 HAS_INSTEAD = {
@@ -17,22 +19,43 @@ HAS_INSTEAD = {
     "activation": "it is layer__0__activation here",
     "alpha": "it is optimizer__weight_decay here",
     "batch_size": "it is train__batch_size here",
+    "dropout": "it is layer__0__dropout here",
     "early_stopping": "it is validation, as 0.1, or eval_set of fit here",
     "early_stopping_rounds": "it is train__patience here, in epochs, with validation or eval_set of fit",
     "epochs": "it is train__epochs or max_iter here",
+    "eta0": "it is optimizer__learning_rate here",
     "hidden_layer_sizes": "it is layer__0__size, or layer, a list of dicts here",
     "learning_rate": "it is optimizer__learning_rate here",
     "learning_rate_init": "it is optimizer__learning_rate here",
     "loss": "it is loss__kind here",
     "n_estimators": "it is train__epochs or max_iter here",
+    "multi_class": "leave it out; labels are those of y, one or several a sample",
     "n_iter_no_change": "it is train__patience here",
+    "momentum": "it is optimizer__momentum here, with optimizer__kind='momentum'",
     "n_threads": "it is train__threads or n_jobs here",
     "patience": "it is train__patience here",
+    "penalty": "weights shrink by optimizer__weight_decay here",
     "seed": "it is train__seed or random_state here",
+    "shuffle": "it is train__shuffle here",
     "solver": "it is optimizer__kind here",
     "tol": "there is no tolerance here; with validation, training ends after train__patience epochs without a better one",
     "validation_fraction": "it is validation here",
 }
+
+
+def instead_of(name: str, parameters: Iterable[str]) -> str:
+    """What to write in place of `name`, which is no parameter. `parameters`: those that are no keys."""
+    if name in HAS_INSTEAD:
+        return HAS_INSTEAD[name]
+    section, *rest = name.split("__")
+    if rest:
+        near = near_name(section, sorted(sections()))
+        return f"did you mean {'__'.join([near, *rest])}?" if near else "see help(slide.Classifier)"
+    near = near_name(name, [*parameters, *HAS_INSTEAD])
+    if not near:
+        return "see help(slide.Classifier)"
+    return f"did you mean {near}?" + (f" {HAS_INSTEAD[near]}" if near in HAS_INSTEAD else "")
+
 
 _told: set[str] = set()
 
@@ -97,7 +120,8 @@ def _by_class(class_weight: dict, classes: np.ndarray) -> np.ndarray:
     other = next((one for one in class_weight if one not in known), None)
     if other is not None:
         raise InputError(f"class_weight: there is no class {other!r} in y")
-    return np.array([class_weight.get(one, 1.0) for one in classes.tolist()], np.float64)
+    weights = {one: number(weight, f"class_weight of {one!r}") for one, weight in class_weight.items()}
+    return np.array([weights.get(one, 1.0) for one in classes.tolist()], np.float64)
 
 
 def class_weights_of(class_weight: Any, ids: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -139,15 +163,41 @@ def is_count(threshold: Any) -> bool:
     return isinstance(threshold, numbers.Integral) and not isinstance(threshold, bool) and threshold >= 1
 
 
+def require_count(threshold: Any) -> None:
+    """Raises InputError for an int that is no number of labels."""
+    if isinstance(threshold, numbers.Integral) and not isinstance(threshold, bool) and threshold < 1:
+        raise InputError(
+            f"threshold: {threshold!r} is no probability; give one from 0 to 1 as a float, or a number of labels as an int from 1"
+        )
+
+
+def share_of(validation: Any) -> float:
+    """The share of the samples that ``validation`` is. Raises InputError."""
+    try:
+        return float(validation)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"validation: {_shown(validation)}; give a share of the samples from 0 to 1, as 0.1; samples of yours go to "
+            "fit as eval_set=(X, y)"
+        ) from None
+
+
+def check_flag(value: Any, what: str) -> None:
+    """Raises InputError unless the argument `what` is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{what}: {value!r}; give True or False")
+
+
 def check_threshold(threshold: Any) -> None:
     """Raises InputError unless `threshold` is a probability, a number of labels, "best-f1" or None."""
     if threshold is None or (isinstance(threshold, str) and threshold == BEST_F1):
         return
     if isinstance(threshold, numbers.Real) and not isinstance(threshold, bool):
-        if 0 <= threshold <= 1 or is_count(threshold):
+        if is_count(threshold) or (0 <= threshold <= 1 and not isinstance(threshold, numbers.Integral)):
             return
+    no_count = "; an int counts labels, from 1" if isinstance(threshold, numbers.Integral) else ""
     raise InputError(
-        f"threshold: {threshold!r}; give a probability from 0 to 1 as a float, a number of labels as an int, or {BEST_F1!r}"
+        f"threshold: {threshold!r}; give a probability from 0 to 1 as a float, a number of labels as an int, or {BEST_F1!r}{no_count}"
     )
 
 

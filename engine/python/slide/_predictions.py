@@ -17,6 +17,7 @@ from ._inputs import (
     feature_names,
     features_for,
     hits_of,
+    integer,
     numbered,
     one_text_column,
     ranks_of,
@@ -49,6 +50,8 @@ class Predictions:
         check_is_fitted(self, "model_")
         x, columns = apart(x)
         x = one_text_column(x) if self._text else x
+        if self._text and isinstance(x, (list, tuple, np.ndarray)) and len(x) == 0:
+            raise InputError("X is empty; give a list of one text or more")
         if self._text != are_texts(x):
             was, want = ("texts", "a list of texts") if self._text else ("features", "a matrix of features")
             raise InputError(f"Classifier was fitted on {was}; give {want}")
@@ -125,7 +128,7 @@ class Predictions:
 
     def _scores(self, x: Any, k: Optional[int], logits: bool, threshold: Optional[float] = None) -> Any:
         """CSR [n, labels] of float32 with min(k, labels) entries a row, fewer where fewer are found, ids ascending."""
-        ids, scores = self._best(x, None if k is None else min(k, self.model_.labels), logits, threshold)
+        ids, scores = self._best(x, None if k is None else min(integer(k, "k"), self.model_.labels), logits, threshold)
         return csr_of_ids(ids, scores, len(self.classes_))
 
     def _dense(self, x: Any, logits: bool) -> np.ndarray:

@@ -26,6 +26,7 @@ from ._inputs import (
     keyed,
     learnt_data_of,
     more_targets_of,
+    numbers_of_weights,
     one_text_column,
     rows_of,
     targets_of,
@@ -39,12 +40,14 @@ from ._keys import config_of, is_key, value_in
 from ._names import write_names
 from ._parameters import (
     BEST_F1,
-    HAS_INSTEAD,
+    check_flag,
     check_proba_k,
     check_threshold,
     class_weights_of,
     cut_of,
+    instead_of,
     label_weights_of,
+    share_of,
     with_known_names,
 )
 from ._predictions import Predictions
@@ -84,13 +87,13 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         ``loss``, ``seconds``) and each epoch (``epoch``, ``step``, ``loss``, ``train_seconds``,
         ``samples_per_second``). An on_step that returns False ends training, and the model stays as it is then.
     threshold: which labels ``predict`` gives where samples have several: a float, all whose probability reaches it (0.5
-        unless set); an int, so many; ``"best-f1"``, those above the threshold of best micro F1 on the samples of
+        unless set); an int from 1, so many; ``"best-f1"``, those above the threshold of best micro F1 on the samples of
         ``validation`` or ``eval_set``, which fit finds (``threshold_``). It may be changed after fit.
     proba_k: how many probabilities ``predict_proba`` gives a sample where samples have several labels: an int, or
         ``"all"``, which takes 8 bytes for each sample and label. None: 5, with a UserWarning where that leaves labels out.
         It may be changed after fit.
-    random_state, n_jobs, max_iter: scikit-learn's names for ``train__seed``, ``train__threads`` (-1: all cores) and
-        ``train__epochs``.
+    random_state, n_jobs, max_iter: scikit-learn's names for ``train__seed``, ``train__threads`` (-1: all cores, -2: all
+        but one, and so on) and ``train__epochs``.
     class_weight: "balanced" or a dict of weights by class; where samples have one class each they multiply sample_weight.
         Where they have several labels, a dict alone: the weight of a label multiplies its terms of the loss, as
         ``data__label_weights``, which also balances them by a power of the frequency.
@@ -156,7 +159,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
     def _take_keys(self, keys: dict[str, Any]) -> None:
         for name, value in keys.items():
             if not is_key(name):
-                here = HAS_INSTEAD.get(name, "see help(slide.Classifier)")
+                here = instead_of(name, self._FIXED)
                 raise InputError(f"Invalid parameter {name!r} for estimator Classifier; {here}")
             setattr(self, name, value)
 
@@ -183,7 +186,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
             raise InputError("validation holds out samples, and eval_set gives others; give one of the two")
         if self.validation or validated:
             keys.setdefault("train__patience", 3)
-            more.append(f"data.validation={'eval_set' if validated else repr(float(self.validation))}")
+            more.append(f"data.validation={'eval_set' if validated else repr(share_of(self.validation))}")
         return config_of(None if self.config is None else os.fspath(self.config), keys, more)
 
     def _more_tags(self) -> dict[str, Any]:
@@ -228,6 +231,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         Raises InputError, which is a ValueError, for parameters and data at fault.
         """
         self._check_predictions()
+        check_flag(self.warm_start, "warm_start")
         if self.warm_start and hasattr(self, "model_"):
             return self._fit_warm(X, y, sample_weight, groups, times, eval_set)
         config = self._configuration(eval_set is not None)
@@ -260,7 +264,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         if self.class_weight is None or not targets.single:
             return sample_weight
         by_class = class_weights_of(self.class_weight, np.asarray(targets.rows[1]), targets.classes)
-        return by_class if sample_weight is None else by_class * np.asarray(sample_weight)
+        return by_class if sample_weight is None else by_class * numbers_of_weights(sample_weight)
 
     def _with_label_weights(self, data: _slide.Data, targets: Targets, config: str) -> _slide.Data:
         """The samples with the weights of their labels, where they have several. `config`: as TOML."""
@@ -437,7 +441,8 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         another one the file has none, and ``slide.load(path).predict(X, threshold=3)`` takes a number of labels.
         Of features, labels are numbers in that file, columns of ``classes_``: other classes go into ``PATH.labels``, a
         line each, for ``slide predict --labels`` and ``slide serve --labels``. Without such classes a ``PATH.labels`` of
-        another model is removed, with a UserWarning."""
+        another model is removed, with a UserWarning. A class that is empty or has a line break fits no line; then there is
+        no ``PATH.labels``, with a UserWarning."""
         check_is_fitted(self, "model_")
         probability = self._stored_threshold()
         if probability is None and self.model_.threshold is not None:

@@ -22,6 +22,8 @@ from ._inputs import (
     data_of,
     features_for,
     first_label,
+    integer,
+    is_missing,
     is_sparse,
     number,
     numbered,
@@ -36,7 +38,7 @@ from ._inputs import (
 )
 from ._keys import value_in
 from ._names import read_names, write_names
-from ._parameters import is_count
+from ._parameters import is_count, require_count
 from ._shown import RATES, Explanation, Measures, Reason, table_of
 
 MOST_K = 10000  # where there are fewer labels
@@ -219,6 +221,8 @@ class Model:
             "logits": logits, "inference": inference, "threads": whole(threads, "threads"), "keep_known": keep_known,
             "rare": None if rare is None else number(rare, "rare"),
         }
+        if not logits:
+            require_count(threshold)
         if is_count(threshold) and not logits:
             if k is not None:
                 raise _slide.InputError(
@@ -260,6 +264,9 @@ class Model:
             if users != "all":
                 raise _slide.InputError("users: give a list of names, or 'all'")
             users = self._known_users(options.get("known")).names()
+        elif not np.iterable(users):
+            raise _slide.InputError(f"users: {users!r}; give a list of names, or 'all'")
+        users = list(users)
         labels, scores = self.predict(k=k, users=users, **options)
         return {
             str(user): [(label, float(score)) for label, score in zip(row, of_row) if label is not None]
@@ -274,8 +281,12 @@ class Model:
             return self._users[path]
 
     def _data_of_users(self, users: "Sequence[str]", known: "Optional[str | os.PathLike[str]]") -> _slide.Data:
-        if isinstance(users, str):
+        if isinstance(users, str) or not np.iterable(users):
             raise _slide.InputError("users: give a list of names")
+        users = list(users)
+        missing = next((row for row, user in enumerate(users) if is_missing(user)), None)
+        if missing is not None:
+            raise _slide.InputError(f"users: row {missing} is missing ({users[missing]!r}); leave it out, or give a name")
         return told(self._known_users(known).samples([str(user) for user in users]), stacklevel=4)
 
     def _predict(
@@ -292,6 +303,7 @@ class Model:
             raise _slide.InputError(
                 f"threshold: {threshold!r} is no probability; give one from 0 to 1, or any number with logits=True"
             )
+        k = None if k is None else integer(k, "k")
         predictor = self._predictor(k=5 if k is None else k, low_latency=data.samples == 1, **options)
         if k is None and threshold is not None:
             labels, scores = predictor.predict_reaching(data, threshold)

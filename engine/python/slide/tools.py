@@ -259,4 +259,7 @@ def report(
     """
     if isinstance(runs, (str, os.PathLike)):
         runs = [runs]
+    runs = list(runs)
+    if not runs:
+        raise _slide.InputError("runs: there are none; give a folder of slide train, or several")
     return Report(os.fspath(path), *_slide.report([os.fspath(run) for run in runs], os.fspath(path)))

@@ -1,0 +1,172 @@
+"""What the package refuses or warns of, in one line that names the argument."""
+
+import os
+import warnings
+
+import numpy as np
+import pytest
+
+import slide
+
+TEXTS = ["red ball", "blue sky"] * 10
+NAMES = [["warm"], ["cold", "far"]] * 10
+EYE = np.eye(4, dtype=np.float32).repeat(5, axis=0)
+BRIEF = {"max_iter": 2, "verbose": False, "layer__0__size": 16}
+OF_TEXTS = {**BRIEF, "text__min_count": 1}
+
+
+@pytest.fixture(scope="module")
+def of_texts():
+    return slide.Classifier(**OF_TEXTS).fit(TEXTS, NAMES)
+
+
+@pytest.fixture(scope="module")
+def of_features():
+    return slide.Classifier(**BRIEF).fit(EYE, EYE.astype(int))
+
+
+def refused(line, call):
+    with pytest.raises(slide.InputError, match=line) as told:
+        call()
+    assert "\n" not in str(told.value)
+
+
+def test_labels_of_many_texts_are_measured():
+    """Their arrays are made for the call, and have to outlive it."""
+    texts = [f"w{i % 200} a b" for i in range(6000)]
+    names = [f"l{i % 200}" for i in range(6000)]
+    classifier = slide.Classifier(**OF_TEXTS).fit(texts, names)
+    assert classifier.model_.evaluate(texts[:500], names[:500], k=[1])["p_at_1"] > 0.99
+    assert classifier.score(texts[:500], names[:500]) > 0.99
+
+    best = slide.Classifier(**OF_TEXTS, threshold="best-f1")
+    several = [[name, "x"] for name in names]
+    for y in ([[name] for name in names], several):
+        best.fit(texts, y, eval_set=(texts[:500], y[:500]))
+        assert 0 < best.threshold_ < 1 and best.score(texts[:500], y[:500]) > 0.99
+    several[3] = several[10] = []
+    some = slide.Classifier(**OF_TEXTS).fit(texts, several)
+    assert some.model_.evaluate(texts[:500], several[:500], k=[1])["p_at_1"] == pytest.approx(498 / 500)
+
+    dense = np.zeros((6000, 200), int)
+    dense[np.arange(6000), np.arange(6000) % 200] = 1
+    of_columns = slide.Classifier(**OF_TEXTS).fit(texts, dense)
+    assert of_columns.model_.evaluate(texts[:500], dense[:500], k=[1])["p_at_1"] > 0.99
+    assert of_columns.score(texts[:500], dense[:500]) > 0.99
+
+
+@pytest.mark.parametrize("count", [0, -3, np.int64(0)])
+def test_no_labels_are_no_threshold(of_features, count):
+    line = "^threshold: .*; give a probability from 0 to 1 as a float, a number of labels as an int, .*; an int counts labels, from 1"
+    refused(line, lambda: slide.Classifier(**BRIEF, threshold=count).fit(EYE, EYE.astype(int)))
+    refused(line, lambda: of_features.predict(EYE, threshold=count))
+    refused("^threshold: .* is no probability; give one from 0 to 1 as a float, or a number of labels as an int from 1",
+            lambda: of_features.model_.predict(EYE, threshold=count))
+    assert of_features.predict(EYE, threshold=0.0).nnz == EYE.size
+    assert of_features.model_.predict(EYE, threshold=0.0)[0].shape == EYE.shape
+    assert of_features.model_.predict(EYE, threshold=-10**6, logits=True)[0].shape == EYE.shape  # any number
+
+
+def test_a_truth_value_is_no_threshold(of_features):
+    refused("threshold: True", lambda: of_features.predict(EYE, threshold=True))
+    refused("threshold: False", lambda: of_features.model_.predict(EYE, threshold=False))
+
+
+@pytest.mark.parametrize("name, cause", [("a\nb", "has a line break"), ("", "is empty")])
+def test_names_that_fit_no_line_are_warned_of(tmp_path, name, cause):
+    path = tmp_path / "m.slide"
+    y = np.array([name, "c", "d", "e"], object).repeat(5)
+    classifier = slide.Classifier(**BRIEF).fit(EYE, y)
+    for _ in range(2):
+        with pytest.warns(UserWarning, match=f"m.slide.labels is not written, .* the class .* {cause}") as told:
+            classifier.save(path, force=True)
+        assert len(told) == 1 and not os.path.exists(f"{path}.labels")
+        (tmp_path / "m.slide.labels").write_text("of\nan\nearlier\nmodel\n")
+    os.remove(f"{path}.labels")
+    assert set(slide.Classifier.load(path).predict(EYE)) <= {name, "c", "d", "e"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        slide.Classifier(**BRIEF).fit(EYE, np.array(list("bcde"), object).repeat(5)).save(path, force=True)
+
+
+def test_a_report_is_about_runs(tmp_path):
+    refused("runs: there are none", lambda: slide.report([], tmp_path / "x.html"))
+    assert not (tmp_path / "x.html").exists()
+
+
+@pytest.mark.parametrize("share", ["10%", "eval_set", (EYE, EYE)])
+def test_a_share_is_a_number(share):
+    refused("^validation: .*; give a share of the samples", lambda: slide.Classifier(**BRIEF, validation=share).fit(EYE, EYE.astype(int)))
+
+
+@pytest.mark.parametrize("weight", ["2x", None])
+def test_weights_are_numbers(of_features, weight):
+    y = np.arange(4).repeat(5)
+    refused("^class_weight of 1: .*; give a number", lambda: slide.Classifier(**BRIEF, class_weight={1: weight}).fit(EYE, y))
+
+
+def test_weights_of_samples_are_numbers(of_features):
+    y, words = np.arange(4).repeat(5), ["a"] * 20
+    line = "^sample_weight: .*; give a number for each sample"
+    refused(line, lambda: slide.Classifier(**BRIEF).fit(EYE, y, sample_weight=words))
+    refused(line, lambda: slide.Classifier(**BRIEF, class_weight="balanced").fit(EYE, y, sample_weight=words))
+    refused(line, lambda: of_features.score(EYE, EYE.astype(int), sample_weight=words))
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_missing_user_has_no_name(program, tmp_path, missing):
+    lines = [f"{user},{item}" for user in ("ann", "None", "nan") for item in ("tea", "jam", "rice")]
+    (tmp_path / "log.csv").write_text("\n".join(["user,item", *lines, "dan,tea", ""]))
+    run = tmp_path / "run"
+    program("train", "--set", f"data.train={tmp_path / 'log.csv'}", "--epochs", "2", "--out", run, "--quiet")
+    model = slide.load(run)
+    refused("^users: row 1 is missing", lambda: model.recommend(["ann", missing], k=1))
+    refused("^users: row 0 is missing", lambda: model.predict(users=[missing], k=1))
+    refused("^users: 5; give a list of names", lambda: model.recommend(5, k=1))
+    assert list(model.recommend((name for name in ("ann", "None")), k=1)) == ["ann", "None"]
+
+
+@pytest.mark.parametrize("k", [1.5, "a"])
+def test_k_is_whole(of_features, k):
+    for call in (of_features.top_k, of_features.predict_proba, of_features.decision_function, of_features.model_.predict):
+        refused("^k: .*; give a whole number", lambda: call(EYE, k))
+
+
+def test_samples_are_rows(of_features, of_texts):
+    line = "^X: .*; give a matrix of features with a row a sample, or a list of texts"
+    for model in (of_features, of_features.model_, of_texts.model_):
+        refused(line, lambda: model.predict(row for row in EYE))
+        for wrong in (5, None, {"a": 1}):
+            refused(line, lambda: model.explain(wrong))
+    refused(line, lambda: slide.Classifier(**OF_TEXTS).fit((text for text in TEXTS), NAMES))
+    refused("^labels: <generator", lambda: slide.Classifier(**OF_TEXTS).fit(TEXTS, (names for names in NAMES)))
+    refused("fitted on texts; give a list of texts", lambda: of_texts.explain(5))
+    for empty in ([], np.array([], object)):
+        refused("^X is empty; give a list of one text or more", lambda: of_texts.predict(empty))
+
+
+@pytest.mark.parametrize("name, here", [
+    ("max_iters", "did you mean max_iter[?]$"), ("warmstart", "did you mean warm_start[?]$"),
+    ("batch_sizes", "did you mean batch_size[?] it is train__batch_size here"), ("tran__epochs", "did you mean train__epochs[?]$"),
+    ("dropout", "layer__0__dropout"), ("shuffle", "train__shuffle"), ("eta0", "optimizer__learning_rate"),
+    ("momentum", "optimizer__momentum"), ("penalty", "optimizer__weight_decay"), ("multi_class", "leave it out"),
+    ("fit_intercept", r"see help\(slide.Classifier\)"),
+])
+def test_unknown_parameters_name_known_ones(name, here):
+    refused(f"Invalid parameter '{name}' for estimator Classifier; .*{here}", lambda: slide.Classifier(**{name: 3}))
+
+
+def test_keys_named_for_unknown_parameters_are_keys():
+    keys = {"layer__0__dropout": 0.1, "train__shuffle": False, "optimizer__kind": "momentum", "optimizer__momentum": 0.5,
+            "optimizer__learning_rate": 0.1, "optimizer__weight_decay": 0.001}
+    assert slide.Classifier(**BRIEF, **keys).fit(EYE, EYE.astype(int)).n_iter_ == 2
+
+
+@pytest.mark.parametrize("value", ["yes", 1, None])
+def test_a_warm_start_is_true_or_false(value):
+    refused("^warm_start: .*; give True or False", lambda: slide.Classifier(**BRIEF, warm_start=value).fit(EYE, EYE.astype(int)))
+
+
+def test_negative_jobs_count_from_all_cores():
+    classifier = slide.Classifier(**BRIEF, n_jobs=-2).fit(EYE, EYE.astype(int))
+    assert f"threads = {max(1, os.cpu_count() - 1)}" in classifier.model_.config
