@@ -35,7 +35,7 @@ CONCLUSION = """\
   as slow at .996 to .998 (156 to 1,595 us), does not reach .999, and is built in 480 s of processor time; the index in 1.5.
 - **With equally frequent labels the index fails.** On bible-xref (most frequent label in 0.6 % of the samples) it reaches .989,
   hnswlib .999. On wordnet-senses (each label in four samples) it reaches .404 whatever the number found, hnswlib .967;
-  `slide test --inference lsh` has P@1 .188 there, all neurons .449. `default.toml` has .7085 both ways: it takes candidates from the
+  `slide test --inference lsh` has P@1 .188 there, all neurons .449. `default.toml` has .735 both ways: it takes candidates from the
   linear term and the kNN too. With 104,000 such labels and `throughput.toml` it has P@1 .071, all neurons
   .224, so `eval.inference = "auto"` takes all neurons for such networks.
 """

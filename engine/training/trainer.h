@@ -53,7 +53,7 @@ class Trainer {
   const Network& network() const { return loop_.network(); }
   Network& network() { return loop_.network(); }
   const NetworkTraining& training() const { return loop_.training(); }
-  // The kNN prediction, for inference only; nullptr without neighbours.share.
+  // The kNN prediction, which training uses for margin_evidence() alone; nullptr without neighbours.share.
   const Neighbours* neighbours() const { return neighbours_ ? &*neighbours_ : nullptr; }
   // The feature weights of the kNN prediction, where this job has learnt or reused some; else nullptr.
   const std::shared_ptr<const LearntWeights>& learnt_weights() const { return learnt_; }

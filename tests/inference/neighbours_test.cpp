@@ -523,7 +523,7 @@ TEST(ScoreOf, IsTheOtherWayRoundAndFinite) {
   }
 }
 
-// Training is independent of neighbours.
+// Training with given margins is independent of neighbours.
 TEST(NeighboursInTraining, ChangeNoWeight) {
   const Dataset train = training_data();
   Config config = config_with_neighbours(LossKind::kSigmoid, true);
