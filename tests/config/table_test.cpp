@@ -107,7 +107,9 @@ TEST(Reference, HasEveryKey) {
 // Converts to any type: counts the members of an aggregate, to detect one that the tables lack.
 struct Anything {
   template <class T>
-  operator T() const;
+  operator T() const {
+    return T{};
+  }
 };
 
 template <class T, class... Members>

@@ -121,7 +121,7 @@ TEST_F(AccessLogTest, WhatCannotBeWrittenFailsNoRequest) {
     if (reader >= 0) close(reader);
   }
   expect_refused(slide_->run({"serve", "ids/model.slide", "--port", "0", "--access-log", "none/file"}),
-                 "--access-log none/file: cannot be opened", 1);
+                 "none/file: cannot be created, for the folder none does not exist");
 }
 
 TEST_F(AccessLogTest, StandardOutputTakesItToo) {
