@@ -78,17 +78,6 @@ double FeatureWeightLearning::bytes_of(double samples, double features, double l
   return labels * sizeof(float) + std::max(first, learning);
 }
 
-std::span<const std::uint32_t> FeatureWeightLearning::labels_of(std::uint32_t sample) const {
-  const std::uint64_t first = samples_.label_offsets[sample];
-  return std::span(samples_.labels).subspan(first, samples_.label_offsets[sample + std::size_t{1}] - first);
-}
-
-std::span<const std::uint32_t> FeatureWeightLearning::features_of(std::uint32_t sample) const {
-  const std::uint64_t first = samples_.feature_offsets[sample];
-  return std::span(samples_.features)
-      .subspan(first, samples_.feature_offsets[sample + std::size_t{1}] - first);
-}
-
 std::vector<std::uint16_t> FeatureWeightLearning::rounded() const {
   std::vector<std::uint16_t> weights(logs_.size());
   std::ranges::transform(logs_, weights.begin(), [](float log) { return to_bf16(std::exp(log)); });
@@ -110,7 +99,7 @@ double FeatureWeightLearning::coherence_of(std::uint32_t feature, LabelSum& sum)
   sum.touched.clear();
   double count = 0.0;
   for (std::size_t s = 0; s < samples.size(); s += step, ++count) {
-    for (const std::uint32_t label : labels_of(samples[s])) {
+    for (const std::uint32_t label : samples_.labels_of(samples[s])) {
       sum.by_label[label] += label_weights_[label] * label_norms_[samples[s]];
       sum.touched.push_back(label);
     }
@@ -130,7 +119,7 @@ std::vector<std::uint16_t> FeatureWeightLearning::first_weights() {
   label_norms_.resize(samples);
   for (std::uint32_t i = 0; i < samples; ++i) {
     double square = 0.0;
-    for (const std::uint32_t label : labels_of(i))
+    for (const std::uint32_t label : samples_.labels_of(i))
       square += double(label_weights_[label]) * label_weights_[label];
     label_norms_[i] = square > 0 ? static_cast<float>(1.0 / std::sqrt(square)) : 0.0f;
   }
@@ -175,8 +164,8 @@ void FeatureWeightLearning::find_candidates(const Neighbours& samples) {
     const std::size_t end = count * (slice + 1) / slice_count_;
     for (std::size_t k = count * slice / slice_count_; k < end; ++k) {
       const auto sample = static_cast<std::uint32_t>((batch + k * kBatches) * step_);
-      const auto features = features_of(sample);
-      if (features.size() >= UINT16_MAX || labels_of(sample).size() > UINT16_MAX) continue;
+      const auto features = samples_.features_of(sample);
+      if (features.size() >= UINT16_MAX || samples_.labels_of(sample).size() > UINT16_MAX) continue;
       one.values.clear();
       for (std::size_t p = 0; p < features.size(); ++p) {
         one.values.push_back(samples_.value(sample, samples_.feature_offsets[sample] + p));
@@ -204,7 +193,7 @@ void FeatureWeightLearning::list_candidates(std::uint32_t sample,
     if (other == sample) continue;
     if (asked.count == kNearest) return;
     Candidate candidate{other, 0, 0};
-    const auto features = features_of(other);
+    const auto features = samples_.features_of(other);
     const std::size_t first = to.shared.size();
     if (first + features.size() > asked.shared + kMaxShared) return;
     to.shared.resize(first + features.size());
@@ -217,7 +206,7 @@ void FeatureWeightLearning::list_candidates(std::uint32_t sample,
     }
     to.shared.resize(end);
     candidate.features = static_cast<std::uint16_t>(end - first);
-    each_shared(labels_of(sample), labels_of(other), [&](std::size_t l) {
+    each_shared(samples_.labels_of(sample), samples_.labels_of(other), [&](std::size_t l) {
       to.labels.push_back(static_cast<std::uint16_t>(l));
       ++candidate.labels;
     });
@@ -236,7 +225,7 @@ void FeatureWeightLearning::measure() {
 // Computes the cosines between the query and its candidates, and the candidates' votes for its labels.
 void FeatureWeightLearning::vote(const Slice& slice, const Asked& asked, Scratch& scratch) const {
   const std::uint32_t sample = asked.sample;
-  const auto features = features_of(sample);
+  const auto features = samples_.features_of(sample);
   const std::uint16_t* values = samples_.values.data() + samples_.feature_offsets[sample];
   scratch.asked.resize(features.size());
   for (std::size_t p = 0; p < features.size(); ++p) {
@@ -244,7 +233,8 @@ void FeatureWeightLearning::vote(const Slice& slice, const Asked& asked, Scratch
     scratch.asked[p] = from_bf16(values[p]) * factor * factor * norms_[sample];
   }
   scratch.similarity.clear();
-  scratch.votes.assign(labels_of(sample).size() + 1, 0.0);  // last element: the sum over all candidates
+  // The last element is the sum over all candidates.
+  scratch.votes.assign(samples_.labels_of(sample).size() + 1, 0.0);
   double& all = scratch.votes.back() = power_of(Neighbours::kPriorNeighbour);
   slice.each(asked, [&](const Candidate& one, const Shared* shared, const std::uint16_t* labels) {
     float dot = 0.0f;
@@ -293,7 +283,7 @@ double FeatureWeightLearning::add_gradient(const Slice& slice, const Asked& aske
       scratch.shared[shared[e].place] += scale * from_bf16(shared[e].value);
   });
   gradient.turns[asked.sample] += static_cast<float>(own);
-  const auto features = features_of(asked.sample);
+  const auto features = samples_.features_of(asked.sample);
   const std::uint16_t* values = samples_.values.data() + samples_.feature_offsets[asked.sample];
   for (std::size_t p = 0; p < features.size(); ++p)
     gradient.features[features[p]] += from_bf16(values[p]) * norms_[asked.sample] * scratch.shared[p];

@@ -124,8 +124,6 @@ class FeatureWeightLearning {
   void turn(std::size_t sample, std::span<float> gradient) const;
   double gradient_of(std::size_t feature) const;  // of the last batch
   void climb(double rate);
-  std::span<const std::uint32_t> labels_of(std::uint32_t sample) const;
-  std::span<const std::uint32_t> features_of(std::uint32_t sample) const;
 
   const Neighbours& neighbours_;
   const Samples& samples_;

@@ -57,6 +57,14 @@ class Neighbours {
     std::vector<std::uint16_t> feature_weights;
     DenseSamples dense;  // one row per sample, in place of features, for samples with dense columns only
     std::size_t samples() const { return feature_offsets.size() - 1; }
+    std::span<const std::uint32_t> features_of(std::size_t sample) const {
+      return std::span(features).subspan(feature_offsets[sample],
+                                         feature_offsets[sample + 1] - feature_offsets[sample]);
+    }
+    std::span<const std::uint32_t> labels_of(std::size_t sample) const {
+      return std::span(labels).subspan(label_offsets[sample],
+                                       label_offsets[sample + 1] - label_offsets[sample]);
+    }
     // Value at index `at` of all values, which belongs to `sample`.
     float value(std::size_t sample, std::uint64_t at) const {
       return small.in_bytes() ? small.byte(sample, at) : kernels::from_bf16(values[at]);

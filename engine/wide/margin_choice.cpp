@@ -121,11 +121,6 @@ class BestBySums {
   std::vector<Best> best_;  // by probe
 };
 
-bool is_label(const Dataset& train, std::uint32_t sample, std::uint32_t label) {
-  const auto labels = train.labels(sample);
-  return std::find(labels.begin(), labels.end(), label) != labels.end();
-}
-
 std::size_t hits_by_sums(const Dataset& train, std::span<const std::uint32_t> frequencies,
                          const FeatureScale& scale, const OutputStart& start, const Probes& probes,
                          int threads) {
@@ -146,49 +141,38 @@ std::size_t hits_by_sums(const Dataset& train, std::span<const std::uint32_t> fr
     best.offer(start.prior * log_odds(*frequent, train.samples()),
                static_cast<std::uint32_t>(frequent - frequencies.begin()));
     for (const BestBySums& one : of_thread) best.offer(one.best()[p].score, one.best()[p].label);
-    hits += best.label != kNoLabel && is_label(train, probes.samples[p], best.label) ? 1 : 0;
+    hits += std::ranges::binary_search(train.labels(probes.samples[p]), best.label) ? 1 : 0;
   }
   return hits;
 }
 
-template <class T>
-std::span<const T> stored_of(const std::vector<T>& values, const std::vector<std::uint64_t>& offsets,
-                             std::uint32_t sample) {
-  return std::span(values).subspan(offsets[sample], offsets[sample + std::size_t{1}] - offsets[sample]);
+// The features of a training sample that the neighbours store.
+std::vector<std::uint32_t> stored_features(const SparseRow& row) {
+  std::vector<std::uint32_t> features;
+  for (std::size_t i = 0; i < row.ids.size(); ++i)
+    if (std::fabs(row.values[i]) >= Neighbours::kMinValue) features.push_back(row.ids[i]);
+  return features;
 }
-
-// A training sample as the neighbours store it: ascending labels, and features of nonzero value.
-struct Stored {
-  std::vector<std::uint32_t> labels, features;
-
-  Stored(std::span<const std::uint32_t> of_sample, const SparseRow& row)
-      : labels(of_sample.begin(), of_sample.end()) {
-    std::sort(labels.begin(), labels.end());
-    for (std::size_t i = 0; i < row.ids.size(); ++i)
-      if (std::fabs(row.values[i]) >= Neighbours::kMinValue) features.push_back(row.ids[i]);
-  }
-};
 
 // The label with most votes of the samples most similar to a training sample, itself left out: the first that
 // has its labels and features.
-std::uint32_t voted(const SparseRow& row, const Stored& own, const NeighbourConfig& config,
-                    const Neighbours& neighbours, Neighbours::Scratch& scratch) {
+std::uint32_t voted(const SparseRow& row, std::span<const std::uint32_t> own_labels,
+                    const NeighbourConfig& config, const Neighbours& neighbours,
+                    Neighbours::Scratch& scratch) {
   neighbours.find(row, scratch);
   const Neighbours::Storage& stored = neighbours.storage();
-  const auto labels_of = [&](std::uint32_t sample) {
-    return stored_of(stored.labels, stored.label_offsets, sample);
-  };
+  const std::vector<std::uint32_t> own_features = stored_features(row);
   std::map<std::uint32_t, double> votes;
   bool left_out = false;
   std::size_t count = 0;
   for (const auto& [similarity, sample] : scratch.similarity) {
-    if (!left_out && std::ranges::equal(labels_of(sample), own.labels) &&
-        std::ranges::equal(stored_of(stored.features, stored.feature_offsets, sample), own.features)) {
+    if (!left_out && std::ranges::equal(stored.labels_of(sample), own_labels) &&
+        std::ranges::equal(stored.features_of(sample), own_features)) {
       left_out = true;
       continue;
     }
     if (count++ == config.count) break;
-    for (const std::uint32_t label : labels_of(sample))
+    for (const std::uint32_t label : stored.labels_of(sample))
       votes[label] += std::pow(double(similarity), config.power);
   }
   Best best;
@@ -203,10 +187,9 @@ std::size_t hits_by_neighbours(const Dataset& train, const NeighbourConfig& conf
   std::vector<std::uint8_t> hit(probes.samples.size());
   parallel_for(probes.samples.size(), threads, [&](std::size_t p, int thread) {
     const std::uint32_t sample = probes.samples[p];
-    const Stored own(train.labels(sample), probes.rows[p]);
-    const std::uint32_t label =
-        voted(probes.rows[p], own, config, neighbours, scratch[static_cast<std::size_t>(thread)]);
-    hit[p] = label != kNoLabel && is_label(train, sample, label) ? 1 : 0;
+    const std::uint32_t label = voted(probes.rows[p], train.labels(sample), config, neighbours,
+                                      scratch[static_cast<std::size_t>(thread)]);
+    hit[p] = std::ranges::binary_search(train.labels(sample), label) ? 1 : 0;
   });
   return static_cast<std::size_t>(std::ranges::count(hit, 1));
 }
