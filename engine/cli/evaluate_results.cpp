@@ -90,8 +90,7 @@ void tell_decisions(const EvaluateCommand& command, const Evaluation& evaluation
   if (!thresholds.own().empty() && command.goal.precision)
     told.text += fmt::format(
         "precision {:.6g} holds for each of these labels alone, and where all labels have {:.6g}; the total "
-        "may "
-        "differ\n",
+        "may differ\n",
         *command.goal.precision, thresholds.all());
   if (!evaluation.validation) return;
   add_rates("", *evaluation.validation, told.json["validation"]);

@@ -364,8 +364,8 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
   }
   if (rows == 0 && data != "-") {
     warnings.add(
-        {fmt::format("{}: the file is empty: it holds no {}, so that nothing is predicted; check its "
-                     "path",
+        {fmt::format("{}: the file is empty: it holds no {}, so that nothing is predicted; check "
+                     "its path",
                      shown_path(data), command.of_users ? "user" : "sample")});
   }
   if (cluster.rank() == 0) answers.finish();

@@ -223,12 +223,12 @@ class Model:
         }
         if not logits:
             require_count(threshold)
-        if is_count(threshold) and not logits:
-            if k is not None:
-                raise _slide.InputError(
-                    f"threshold: {threshold!r} is a number of labels, as k is; give one of the two, or a probability as a float"
-                )
-            k, threshold = int(threshold), None
+            if is_count(threshold):
+                if k is not None:
+                    raise _slide.InputError(
+                        f"threshold: {threshold!r} is a number of labels, as k is; give one of the two, or a probability as a float"
+                    )
+                k, threshold = int(threshold), None
         if (X is None) == (users is None):
             raise _slide.InputError("give either X or users")
         if names and not self._named:
@@ -342,7 +342,8 @@ class Model:
         ``{"p_at_1": ...}``.
         """
         data, threads = self._data(X, self._targets(Y)), whole(threads, "threads")
-        beyond = int(np.count_nonzero(data.label_rows()[1] >= self.labels))
+        offsets, labels = data.label_rows()
+        beyond = int(np.count_nonzero(labels >= self.labels))
         if beyond:
             warnings.warn(
                 f"{beyond} of {data.label_entries} labels are none of the {self.labels} that the model knows, and count as missed",
@@ -350,7 +351,6 @@ class Model:
         measures = Measures(_slide.evaluate(self._engine, data, ranks_of(k), threads, True))
         if threshold is not None:
             ids, scores = self._predict(data, None, threshold, threads=threads)
-            offsets, labels = data.label_rows()
             scored, truth = csr_of_ids(ids, scores, max(self.labels, data.labels)), (offsets, labels, None, data.labels)
             rates = _slide.evaluate_scores(rows_of(scored), truth, [1], None, 0.55, 1.5, number(threshold, "threshold"))
             measures["threshold"] = number(threshold, "threshold")
