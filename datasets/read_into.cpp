@@ -78,7 +78,12 @@ DataFormat detect(std::string_view bytes, const std::string& origin, const Table
 }
 
 ReadOptions with_format(ReadOptions options, std::string_view bytes, const std::string& origin) {
-  if (options.format == DataFormat::kAuto) options.format = detect(bytes, origin, options.columns);
+  if (options.format != DataFormat::kAuto) return options;
+  options.format = detect(bytes, origin, options.columns);
+  // Labels and texts that are numbers: of a model of text they are no log.
+  const bool of_text = options.text != nullptr && !has_items(options.text->form());
+  if (options.format == DataFormat::kInteractions && of_text && find_text_form(bytes))
+    options.format = DataFormat::kText;
   return options;
 }
 

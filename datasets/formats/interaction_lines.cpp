@@ -108,6 +108,25 @@ bool is_timed_log(std::string_view text) {
   return false;
 }
 
+// Whether each of at least two lines has two or more numbers between these separators, the first two
+// integers.
+bool has_numbers_between(Separator separator, std::string_view text) {
+  std::vector<std::string_view> fields;
+  UnquotedNames unquoted;
+  std::size_t lines = 0;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view line = take_line(rest);
+    if (is_blank_line(line)) continue;
+    if (!try_cut_fields(line, separator, fields, unquoted) || fields.size() < 2) return false;
+    for (std::size_t column = 0; column < fields.size(); ++column) {
+      if (!number_of<std::uint64_t>(fields[column]) && (column < 2 || !number_of<double>(fields[column])))
+        return false;
+    }
+    ++lines;
+  }
+  return lines >= 2;
+}
+
 // Whether lines after a line of three numbers contradict an XMC header: an id is out of range, or there are
 // more lines than samples. A sample is 'label,label feature feature ...'.
 bool contradicts(const std::array<std::uint64_t, 3>& header, std::string_view text) {
@@ -143,7 +162,12 @@ bool looks_like_log(std::string_view text) {
   if (end == std::string_view::npos) return false;
   const std::string_view lines = text.substr(0, end + 1);
   if (has_log_header(lines)) return true;
-  if (text.find_first_of(":\t") != std::string_view::npos) return is_timed_log(lines);
+  for (const Separator separator : {Separator::kColons, Separator::kSemicolon, Separator::kBar}) {
+    if (has_numbers_between(separator, lines)) return true;
+  }
+  // The text behind a TAB may be ids of words, with blanks or commas between them.
+  const bool tabs_alone = lines.find_first_of(": ,") == std::string_view::npos;
+  if (!tabs_alone && lines.find_first_of(":\t") != std::string_view::npos) return is_timed_log(lines);
   std::array<std::uint64_t, 3> header{};
   std::size_t count = 0, header_fields = 0;
   bool all_same = true;  // all lines have the same number of fields

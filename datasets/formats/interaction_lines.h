@@ -31,10 +31,11 @@ void split_log_line(std::string_view line, const LogLayout& layout, LogLine& res
 
 // Whether `text`, the begin of a file, is certainly a log: its first line is the header of a log
 // (has_log_header()); or it has at least two lines of numbers:
-// - with colons or TABs, which labelled text has too: three or four fields, the last of which can be a time;
+// - between '::', semicolons or bars: two or more fields, the first two integers;
+// - with single colons, or with TABs and other separators besides, which features and labelled text have too:
+//   three or four fields, the last of which can be a time;
 // - else: two or more fields, the first two integers. A first line of three could be the header of XMC text:
-// all
-//   lines then have three, and some line contradicts the header.
+//   all lines then have three, and some line contradicts the header.
 // `text` may end within a line, which is ignored.
 bool looks_like_log(std::string_view text);
 

@@ -78,6 +78,27 @@ TEST_F(LogFilesTest, AWideHeaderIsRecognised) {
                  "set data.kind=interactions");
 }
 
+// Numbers in columns between TABs and '::' are a log as between commas.
+TEST_F(LogFilesTest, ColumnsOfNumbersAreRecognised) {
+  for (const char* part : {",", " ", "\t", "::", ";", "|"}) {
+    for (const int columns : {2, 3, 4}) {
+      std::string log;
+      for (int line = 0; line < 40; ++line) {
+        const int values[] = {line % 7 + 20, line % 13 + 100, 1600208000 + line, line % 5 + 1};
+        for (int column = 0; column < columns; ++column)
+          log += fmt::format("{}{}", column > 0 ? part : "",
+                             columns == 3 && column == 2 ? values[3] : values[column]);
+        log += '\n';
+      }
+      write_file(slide_.path("log"), log);
+      const Json look = Json::parse(expect_done(slide_.run({"inspect", "log", "--json"})).out)["data"];
+      EXPECT_EQ(look["form"], "user item [weight [time]]") << log.substr(0, 40);
+      EXPECT_EQ(look["samples"], 7) << log.substr(0, 40);
+      EXPECT_EQ(look["warnings"], Json::array()) << log.substr(0, 40);
+    }
+  }
+}
+
 // Ties of times are not broken by the place in the file.
 TEST_F(LogFilesTest, TheOrderOfLinesChangesNoModel) {
   std::vector<std::string> lines;

@@ -307,5 +307,16 @@ TEST_F(TextCliTest, Faults) {
   expect_refused(predict({"--format", "xls"}), "--format");
 }
 
+// Columns of numbers alone are a log in training; a model of text tests on them as on its own form.
+TEST_F(TextCliTest, NumbersAreTextForAModelOfText) {
+  write_file(slide_.path("n.tsv"), "3\ttea\n1\tjam\n3\ttea 44\n1\tjam 55\n");
+  ASSERT_EQ(train({}, "n.tsv").code, 0);
+  write_file(slide_.path("numbers.tsv"), "3\t44\n1\t55\n");
+  const Outcome tested = expect_done(slide_.run({"test", "out", "numbers.tsv", "--k", "1", "--json"}));
+  EXPECT_TRUE(contains(tested.out, "\"samples\":2")) << tested.out;
+  expect_done(train({"--set", "data.test=numbers.tsv"}, "n.tsv"));
+  expect_done(train({"--set", "data.format=text"}, "numbers.tsv"));
+}
+
 }  // namespace
 }  // namespace slide::test

@@ -180,7 +180,19 @@ TEST(InteractionForms, NumbersAreGuessedWhereNothingElseCanBeMeant) {
   EXPECT_FALSE(looks_like_log("session_id,item_id,price\na,b,1\n"));
   EXPECT_FALSE(looks_like_log("4 10 3\n0 5 7\n1 2 3\n"));  // XMC text with values of 1
   EXPECT_FALSE(looks_like_log("2 10 3\n0 5:1\n1 2:1\n"));
-  EXPECT_FALSE(looks_like_log("1\t2\n3\t4\n"));  // labelled text
+  EXPECT_TRUE(looks_like_log("1\t2\n3\t4\n"));
+  EXPECT_TRUE(looks_like_log("208\t64\t2\r\n23\t12\t3.5\r\n"));
+  EXPECT_TRUE(looks_like_log("208\t64\t1600208000\t2\n23\t12\t1600714200\t2\n"));  // the time third
+  for (const char* between : {"::", ";", "|"}) {
+    const auto joined = [&](const char* line) { return fmt::format(fmt::runtime(line), between); };
+    EXPECT_TRUE(looks_like_log(joined("208{0}64{0}1600208000{0}2\n") + joined("23{0}12{0}1600714200{0}2\n")));
+    EXPECT_TRUE(looks_like_log(joined("1{0}2\n") + joined("3{0}4\n"))) << between;
+    EXPECT_FALSE(looks_like_log(joined("1{0}2\n") + joined("3{0}a\n"))) << between;
+  }
+  EXPECT_FALSE(looks_like_log("1\t2 7 9\n3\t4 5\n"));  // labelled text of ids of words
+  EXPECT_FALSE(looks_like_log("1,2\t7\n3\t4\n"));
+  EXPECT_FALSE(looks_like_log("4\t10\t3\n0\t5\t7\n1\t2\t3\n"));  // XMC text
+  EXPECT_FALSE(looks_like_log("1 3:1\n2 4:1\n"));
   EXPECT_FALSE(looks_like_log("u a b\nv c\n"));
   EXPECT_FALSE(looks_like_log("0 7 2\n0 5 7 9\n"));  // an incorrect header
   EXPECT_FALSE(looks_like_log("0 1 2\n"));           // one line

@@ -332,8 +332,8 @@ TEST(LogLayout, OnlyLogsForSureAreGuessed) {
   EXPECT_TRUE(is_log("1::1193::5::978300760\n1::661::3::978302109\n"));
   EXPECT_TRUE(is_log("userId,movieId,rating,timestamp\n1,2,3.5,1112486027\n"));
   EXPECT_TRUE(is_log("user_id:token\titem_id:token\trating:float\n1\t2\t3\n"));
-  EXPECT_FALSE(is_log("user_id,product_id,text,labels\n1,2,good,a\n"));      // perhaps a table
-  EXPECT_FALSE(is_log("1\t2\t3\n3\t4\t5\n"));                                // labelled text
+  EXPECT_FALSE(is_log("user_id,product_id,text,labels\n1,2,good,a\n"));  // perhaps a table
+  EXPECT_TRUE(is_log("1\t2\t3\n3\t4\t5\n"));
   EXPECT_FALSE(is_log("\"1\t2\"::1::881250949\n\"1\t3\"::2::891717742\n"));  // no name has a TAB
 }
 
