@@ -7,6 +7,7 @@
 
 #include "datasets/formats/asked_names.h"
 #include "datasets/formats/interaction_log.h"
+#include "datasets/formats/log_values.h"
 #include "datasets/rows/file_bytes.h"
 #include "datasets/rows/read_report.h"
 #include "datasets/rows/row_parser.h"
@@ -98,13 +99,14 @@ class LogRows {
   std::span<const std::uint32_t> order() const { return order_; }
 
   // Makes the rows of a tile and returns their sizes. Adds to `unknown` the items that neither have an id of
-  // the model nor a number, and to `times` the times of all entries.
-  CsrCounts make(std::size_t tile, std::uint64_t& unknown, LogTimes& times) {
+  // the model nor a number, and to `times` and `values` those of all entries.
+  CsrCounts make(std::size_t tile, std::uint64_t& unknown, LogTimes& times, LogValues& values) {
     CsrCounts counts;
     const bool timed = log_.layouts().has_times();
     for_each(tile, [&](std::size_t user) {
       for (const Entry& entry : log_.entries(user)) {
         if (timed) times.add(entry.time);
+        values.add(entry.weight, entry.time);
       }
       make_row(user, unknown);
       counts += {1, sizes_[user], labels_of(user), 0};
@@ -327,10 +329,14 @@ CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel
   std::vector<CsrCounts> counts(rows.tiles());
   std::vector<std::uint64_t> unknown(rows.tiles());
   std::vector<LogTimes> times(rows.tiles());
-  parallel_for(rows.tiles(), threads,
-               [&](std::size_t tile, int) { counts[tile] = rows.make(tile, unknown[tile], times[tile]); });
+  std::vector<LogValues> values(rows.tiles());
+  parallel_for(rows.tiles(), threads, [&](std::size_t tile, int) {
+    counts[tile] = rows.make(tile, unknown[tile], times[tile], values[tile]);
+  });
   LogTimes all_times;
   for (const LogTimes& of_tile : times) all_times.add(of_tile);
+  LogValues all_values;
+  for (const LogValues& of_tile : values) all_values.add(of_tile);
   std::vector<CsrCounts> bases(rows.tiles() + 1);
   for (std::size_t tile = 0; tile < rows.tiles(); ++tile) {
     bases[tile + 1] = bases[tile];
@@ -354,6 +360,9 @@ CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel
       if (!divided.empty()) options.report->add_warning(std::move(divided));
     }
     options.report->unknown_features = std::accumulate(unknown.begin(), unknown.end(), std::uint64_t{0});
+    if (std::string told = all_values.warning(sources.front().origin, log.layouts().has_times());
+        !told.empty())
+      options.report->add_warning(std::move(told));
     if (all_times.mixes_units())
       options.report->add_warning(fmt::format(
           "{}: some times are seconds and others thousandths or less, so that the newest cannot be "

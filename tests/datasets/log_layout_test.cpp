@@ -151,6 +151,26 @@ TEST(LogLayout, WholeNumbersAsDecimalsAreDoubtful) {
   EXPECT_EQ(read("user,item,rating\n1,a,1.0\n1,b,2.0\n2,1.0,3.0\n").warnings, Strings());
 }
 
+TEST(LogLayout, TimesAndWeightsInEachOthersPlaceAreDoubtful) {
+  std::string log = "user,item,rating,timestamp\n", ratings = "user,item,timestamp\n";
+  for (int line = 0; line < 30; ++line) {
+    log += fmt::format("u{},i{},{},{}\n", line % 7, line % 11, line % 5 + 1, 1600208000 + line);
+    ratings += fmt::format("u{},i{},{}\n", line % 7, line % 11, line % 5 + 1);
+  }
+  EXPECT_EQ(read(log).warnings, Strings());
+  const auto warned = [](const std::string& text, const LogOptions& columns, const Strings& parts) {
+    const Strings warnings = read(text, columns).warnings;
+    ASSERT_EQ(warnings.size(), 1U) << parts.front();
+    for (const std::string& part : parts) EXPECT_TRUE(contains(warnings[0], part));
+  };
+  warned(ratings, {}, {"log: the times look like ratings, 5 different ones from 1 to 5", "data.weight"});
+  warned(log, columns("", "", "timestamp", "rating"),
+         {"the weights look like times since 1970, near 16002", "and the times like ratings"});
+  warned(log, columns("", "", "timestamp", "none"), {"the weights look like times", "data.time"});
+  EXPECT_EQ(read(ratings, columns("", "", "timestamp", "none")).warnings, Strings());
+  EXPECT_EQ(read("user,item,timestamp\na,x,1\na,y,2\nb,x,3\n").warnings, Strings()) << "each another";
+}
+
 TEST(LogLayout, FilesWithoutTextAreNoLogs) {
   using namespace std::string_view_literals;
   EXPECT_TRUE(contains(fault_of("PK\x03\x04\n\0\0a,b\n"sv), "log:1:1: this is a zip archive"));
