@@ -14,6 +14,7 @@
 #include "datasets/rows/text_encoding.h"
 #include "datasets/text/column_check.h"
 #include "datasets/text/label_cells.h"
+#include "datasets/text/prediction_check.h"
 #include "datasets/text/table.h"
 #include "engine/base/parallel.h"
 
@@ -117,7 +118,13 @@ void check_lines(const TextSource& source, const ReadOptions& options, ReadRepor
 
 void add_text_warnings(const TextSource& source, const ReadOptions& options, ReadReport& report) {
   const bool table = is_table(options.format);
-  if (!table && options.format != DataFormat::kText && options.format != DataFormat::kInteractions) return;
+  const bool lines = options.format == DataFormat::kText || options.format == DataFormat::kInteractions;
+  if (!table) {
+    std::string found = lines ? predictions_of_names(source.text, source.origin)
+                              : predictions_of_ids(source.text, source.origin);
+    if (!found.empty()) return report.add_warning(std::move(found));
+  }
+  if (!table && !lines) return;
   const bool log = options.format == DataFormat::kInteractions;
   const TextSource checked = {log ? source.text.substr(0, kCheckedBytes) : source.text, source.origin,
                               source.file};

@@ -108,8 +108,11 @@ CsrSizes parse_log(std::span<const TextSource> sources, const ReadOptions& optio
 CsrSizes parse_lines(const TextSource& source, const ReadOptions& options, CsrSink& sink,
                      std::size_t chunk_bytes) {
   if (options.format == DataFormat::kInteractions) return parse_log({&source, 1}, options, sink, chunk_bytes);
-  if (options.format != DataFormat::kText && !is_table(options.format))
-    return parse_text(source, options, sink, chunk_bytes);
+  if (options.format != DataFormat::kText && !is_table(options.format)) {
+    const CsrSizes sizes = parse_text(source, options, sink, chunk_bytes);
+    if (options.report != nullptr) add_text_warnings(source, options, *options.report);
+    return sizes;
+  }
   if (options.text == nullptr) {
     if (is_table(options.format))
       Table(source.text, source.origin, options.format, options.columns, Labels::kRequired);

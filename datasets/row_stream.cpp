@@ -19,6 +19,15 @@ namespace {
 
 constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 26;
 
+// `texts` of the part; its other rows are empty.
+void count_texts(std::uint64_t texts, RowPart& part) {
+  part.texts = texts;
+  if (part.rows.dense_count() > 0) return;
+  std::uint64_t empty = 0;
+  for (std::size_t i = 0; i < part.rows.size(); ++i) empty += part.rows.features(i).ids.empty() ? 1 : 0;
+  part.wordless = empty - (part.rows.size() - texts);
+}
+
 }  // namespace
 
 RowStream::RowStream(std::string origin, const ReadOptions& options)
@@ -43,6 +52,9 @@ RowPart RowStream::read_text(std::string_view lines) {
   RowPart part{parse_plain_text(lines, *options_.text, options_.normalize, options_.threads), {}, {}};
   warn_of_encoding(lines, part);
   lines_ += static_cast<std::uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
+  std::uint64_t texts = 0;
+  while (!lines.empty()) texts += is_blank_line(take_line(lines)) ? 0 : 1;
+  count_texts(texts, part);
   return part;
 }
 
@@ -118,6 +130,7 @@ RowPart RowStream::parse_records(std::string_view records) {
   }
   std::uint64_t lines = 0;
   RowPart part = parse_plain_records({records, origin_}, *table_, lines_, options_, &lines);
+  count_texts(part.rows.size() - part.bad.size(), part);
   if (options_.format != DataFormat::kJsonl) warn_of_encoding(records, part);
   lines_ += lines;
   return part;

@@ -345,6 +345,8 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
   BadRows bad;
   Unknown unknown;
   std::size_t rows = 0;
+  Unknown words;  // of texts
+  std::uint64_t texts = 0;
   Warnings warnings(command.strict);
   if (answers.titles() && !answers.titles()->note().empty()) tell({answers.titles()->note()});
   if (!answers.names().warning().empty()) warnings.add({answers.names().warning()});
@@ -356,6 +358,8 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
       rows += part.rows.size();
       unknown.features += part.unknown_features;
       unknown.all_features += part.unknown_features + part.rows.feature_entries();
+      texts += part.texts;
+      words.empty_rows += part.wordless;
     });
     require_same_rows(cluster, nullptr);
   } catch (const Ended& end) {  // standard output is closed
@@ -369,10 +373,11 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
                      shown_path(data), command.of_users ? "user" : "sample")});
   }
   if (cluster.rank() == 0) answers.finish();
-  tell_unknown(
-      unknown, data == "-" ? kStandardInput : data, 0,
-      model.config.data.kind == DataKind::kInteractions ? FeatureKind::kItems : FeatureKind::kNumbers,
-      warnings);
+  const std::string origin = data == "-" ? kStandardInput : data;
+  const bool items = model.config.data.kind == DataKind::kInteractions;
+  tell_unknown(unknown, origin, 0, items ? FeatureKind::kItems : FeatureKind::kNumbers, warnings);
+  if (const std::string told = foreign_warning(words, origin, texts, FeatureKind::kWords); !told.empty())
+    warnings.add({told});
   bad.end();
 }
 

@@ -18,6 +18,7 @@
 #include "datasets/rows/unpack.h"
 #include "datasets/rows/xmc_header.h"
 #include "datasets/text/plain_text_check.h"
+#include "datasets/text/prediction_check.h"
 #include "datasets/text/table.h"
 #include "engine/base/error.h"
 #include "engine/cli/line_source.h"
@@ -128,10 +129,10 @@ void SampleInput::take_pieces(const Take& take) const {
     return take_bytes(head, take);
   }
   const DataFormat format = format_of(head);
-  const Take take_text = taking_text(head, format, take);
+  const Take take_checked = taking_checked(head, format, take);
   RowStream stream = stream_of(format);
-  for (std::string_view lines = head; !lines.empty(); lines = source.next()) take_text(stream.read(lines));
-  take_rest(stream, take_text);
+  for (std::string_view lines = head; !lines.empty(); lines = source.next()) take_checked(stream.read(lines));
+  take_rest(stream, take_checked);
 }
 
 void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
@@ -141,22 +142,31 @@ void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
   if (format == DataFormat::kInteractions)
     return take_users([&](const ReadOptions& options) { return parse_dataset(bytes, origin_, options); },
                       take);
-  const Take take_text = taking_text(bytes, format, take);
+  const Take take_checked = taking_checked(bytes, format, take);
   RowStream stream = stream_of(format);
   if (format != DataFormat::kText && !is_table(format)) {
-    take(stream.read(bytes));
+    take_checked(stream.read(bytes));
   } else {
     for (const std::string_view lines : cut_lines(bytes, LineSource::kMaxBytes, [](auto, auto) {}))
-      take_text(stream.read(lines));
+      take_checked(stream.read(lines));
   }
-  take_rest(stream, take_text);
+  take_rest(stream, take_checked);
 }
 
-// `take`, or where records of a table are read as lines of text, the same with a warning at its first part.
-SampleInput::Take SampleInput::taking_text(std::string_view head, DataFormat format, const Take& take) const {
-  if (format != DataFormat::kText || use_.format) return take;
-  const std::string columns = model_read_options(model_, use_.threads).columns.text;
-  std::string warning = plain_text_warning(head, origin_, columns);
+// `take`, or where lines are probably records of a table or predictions, the same with a warning at its first
+// part. Throws InputError for lines of text that are predictions.
+SampleInput::Take SampleInput::taking_checked(std::string_view head, DataFormat format,
+                                              const Take& take) const {
+  if (use_.format || is_table(format)) return take;
+  std::string warning;
+  if (format == DataFormat::kText) {
+    if (const std::string found = predictions_of_names(head, origin_); !found.empty())
+      fail_input("{}", found);
+    const std::string columns = model_read_options(model_, use_.threads).columns.text;
+    warning = plain_text_warning(head, origin_, columns);
+  } else {
+    warning = predictions_of_ids(head, origin_);
+  }
   if (warning.empty()) return take;
   return [&take, warning = std::move(warning), is_told = false](const RowPart& part) mutable {
     if (std::exchange(is_told, true)) return take(part);

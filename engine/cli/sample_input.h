@@ -39,7 +39,7 @@ class SampleInput {
   void take_pieces(const Take& take) const;
   void take_files(const std::vector<std::string>& files, const Take& take) const;
   void take_bytes(std::string_view bytes, const Take& take) const;
-  Take taking_text(std::string_view head, DataFormat format, const Take& take) const;
+  Take taking_checked(std::string_view head, DataFormat format, const Take& take) const;
   void take_array(std::string_view bytes, DataFormat format, const Take& take) const;
   void take_array_with_dense(const DensePaths& paths, const Take& take) const;
   void take_users(const ReadAsked& read, const Take& take) const;

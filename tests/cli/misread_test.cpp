@@ -173,6 +173,49 @@ TEST_F(MisreadTest, TextsWithoutAKnownWord) {
   EXPECT_EQ(lines_with(slide_.run({"test", "r", "few.tsv"}), {"warning"}), 0) << "unknown words are ordinary";
 }
 
+TEST_F(MisreadTest, TextsToPredictWithoutAKnownWord) {
+  train_text();
+  write("unk.txt", "one two\n\nthree\nred\n");
+  expect_warned(slide_.run({"predict", "r", "unk.txt"}), {"unk.txt: 2 of 3 samples have no feature"});
+  expect_warned(slide_.run({"predict", "r", "-"}, "one\ntwo\n"), {"standard input: 2 of 2 samples"});
+  EXPECT_EQ(slide_.run({"predict", "r", "unk.txt", "--strict"}).code, 2);
+  write("few.txt", "one red\n\n\nblue\nsix\n");
+  EXPECT_EQ(slide_.run({"predict", "r", "few.txt"}).err, "");
+  write("t.csv", "text,tags\nred ball,a\nblue ball,b\n");
+  train({"t.csv", "--out", "r2", "--set", "data.text=text", "data.labels=tags"});
+  write("new.csv", "id,text\n1,one\n2,\n3,red\n");
+  expect_warned(slide_.run({"predict", "r2", "new.csv"}), {"new.csv: 2 of 3 samples have no feature"});
+}
+
+TEST_F(MisreadTest, PredictionsAsData) {
+  train_text();
+  const std::string looks = ":1: these look like predictions";
+  for (const Strings& form : {Strings{}, {"--json"}, {"--k", "1"}}) {
+    std::string texts;
+    for (int line = 0; line < 3; ++line) texts += "red ball\nblue sky\n";
+    Strings command = {"predict", "r", "-"};
+    command.insert(command.end(), form.begin(), form.end());
+    write("p.txt", slide_.run(command, texts).out);
+    test::expect_refused(slide_.run({"predict", "r", "p.txt"}), "p.txt" + looks);
+    test::expect_refused(slide_.run({"predict", "r", "-"}, file("p.txt")), "standard input" + looks);
+    EXPECT_EQ(slide_.run({"predict", "r", "p.txt", "--format", "text"}).code, 0);
+  }
+  write("p.txt", "a:0.9\tb:0.1\nb:0.8\ta:0.7\n");
+  expect_warned(slide_.run({"inspect", "p.txt", "--set", "text.min_count=1"}), {"p.txt" + looks});
+  write("u.txt", "ann\ttea:0.9\tjam:0.1\nbob\ttea:0.8\n");
+  expect_warned(slide_.run({"inspect", "u.txt", "--set", "text.min_count=1"}), {"u.txt" + looks});
+  write("ids.txt", "3:0.9 1:0.5 2:0.1\n2:0.9 3:0.8 1:0.1\n");
+  expect_warned(slide_.run({"inspect", "ids.txt"}), {"ids.txt" + looks});
+  write("f.svm", "0 1:0.5 2:1\n1 3:1\n0 2:1\n");
+  train({"f.svm", "--out", "f"});
+  EXPECT_EQ(trained_.err, "");
+  expect_warned(slide_.run({"predict", "f", "ids.txt"}), {"ids.txt" + looks});
+  write("data.txt", "9 1:0.9 2:0.5 3:0.1\n7 1:0.8 2:0.7 3:0.1\n");
+  EXPECT_EQ(slide_.run({"inspect", "data.txt"}).err, "");
+  write("text.txt", "at 10:0.5 or so\nthe ratio is a:0.7\tb\n");
+  EXPECT_EQ(lines_with(slide_.run({"predict", "r", "text.txt"}), {"predictions"}), 0);
+}
+
 TEST_F(MisreadTest, NoSampleToEvaluate) {
   train_shop("u");
   train({"log.csv", "--out", "held", "--set", "data.kind=interactions", "data.time=order",
