@@ -101,6 +101,12 @@ std::optional<double> Model::threshold() const {
   const std::optional<Thresholds>& thresholds = impl_->model.thresholds;
   return thresholds ? std::optional(thresholds->all()) : std::nullopt;
 }
+std::vector<std::pair<std::uint32_t, double>> Model::own_thresholds() const {
+  std::vector<std::pair<std::uint32_t, double>> own;
+  if (!impl_->model.thresholds) return own;
+  for (const auto& [label, threshold] : impl_->model.thresholds->own()) own.emplace_back(label, threshold);
+  return own;
+}
 bool Model::is_text() const {
   return impl_->model.text != nullptr;
 }

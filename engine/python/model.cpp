@@ -160,6 +160,12 @@ void bind_model(py::module_& module) {
       .def_property_readonly("labels", &api::Model::labels)
       .def_property_readonly("steps", &api::Model::steps)
       .def_property_readonly("threshold", &api::Model::threshold)
+      .def("own_thresholds",
+           [](const api::Model& model) {
+             py::dict own;
+             for (const auto& [label, threshold] : model.own_thresholds()) own[py::int_(label)] = threshold;
+             return own;
+           })
       .def_property_readonly("is_text", &api::Model::is_text)
       .def("config", &api::Model::config)
       .def("label_names", &label_names)

@@ -240,6 +240,7 @@ def test_similar_items_are_those_of_nearest_labels(items, text_model, samples, f
         ids, wanted = model.nearest_labels(item, 3)
         assert model.label_names[ids].tolist() == [one for one in row if one is not None]
         np.testing.assert_allclose(values[: len(wanted)], wanted, atol=1e-6)
+    assert (model.similar("tea", k=3)[0] == model.similar(["tea"], k=3)[0]).all()
     every, _ = model.similar(k=2, names=False)
     assert every.shape == (model.labels, 2) and every.dtype == np.int64
     words, _ = slide.Model.load(text_model).similar(["birds"], k=1, of="features")
@@ -247,7 +248,7 @@ def test_similar_items_are_those_of_nearest_labels(items, text_model, samples, f
     numbers, _ = slide.Classifier(**few).fit(*samples).model_.similar([7], k=3)
     assert numbers.tolist()[0] == slide.Classifier(**few).fit(*samples).model_.nearest_labels(7, 3)[0].tolist()
     for given, message in (
-        (["never"], "there is no label 'never' in the model$"), ("tea", "give a list"), (["\ud800"], "can't encode"),
+        (["never"], "there is no label 'never' in the model$"), (16, "give a list"), (["\ud800"], "can't encode"),
         (["tea", "rica"], "there is no label 'rica' in the model; did you mean 'rice'[?]"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -325,6 +326,8 @@ def test_thresholds_of_a_model_decide(program, text_model, tmp_path):
     program("convert", text_model, decided, "--threshold", tmp_path / "t.json")
     plain, model = slide.Model.load(text_model), slide.Model.load(decided)
     assert plain.threshold is None and model.threshold == 0.4
+    assert plain.own_thresholds == {} and model.own_thresholds == {"nature": 0.05}
+    assert "threshold" not in repr(plain) and repr(model).endswith(" steps, threshold 0.4 (1 label has another)>")
     texts = ["Trees in a forest", "A cello", "Singing birds"]
     labels, scores = plain.predict(texts, 2)
     wanted = [[name for name, score in zip(*row) if score >= {"music": 0.4, "nature": 0.05}[name]] for row in zip(labels, scores)]

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import slide
 
@@ -170,3 +171,60 @@ def test_a_warm_start_is_true_or_false(value):
 def test_negative_jobs_count_from_all_cores():
     classifier = slide.Classifier(**BRIEF, n_jobs=-2).fit(EYE, EYE.astype(int))
     assert f"threads = {max(1, os.cpu_count() - 1)}" in classifier.model_.config
+
+
+def test_sparse_labels_are_0_and_1_as_dense_ones_are(of_features):
+    y = sparse.csr_matrix(EYE)
+    for wrong, value in ((y * 2, "2.0"), (y * 0.3, "0.3"), (-y, "-1.0")):
+        line = f"^labels: row 0, column 0 is {value}.*; give 1 where a sample has a label, and else 0"
+        refused(line, lambda: slide.Classifier(**BRIEF).fit(EYE, wrong))
+        refused(line, lambda: slide.evaluate(wrong, EYE))
+        refused("^labels: an array of two dimensions", lambda: slide.Classifier(**BRIEF).fit(EYE, wrong.toarray()))
+        refused(line, lambda: of_features.score(EYE, wrong))
+    with_zeros = y.copy()
+    with_zeros.data[3] = 0
+    for right in (y.astype(bool), y.astype(np.int8), with_zeros):
+        slide.Classifier(**BRIEF).fit(EYE, right)
+
+
+def test_a_matrix_of_labels_has_a_column_for_each_class(of_features, of_texts):
+    y = EYE.astype(int)
+    for other, count in ((np.hstack([y, y]), 8), (sparse.csr_matrix(y[:, :3]), 3)):
+        refused(f"^labels: y has {count} columns, but Classifier has 4 classes", lambda: of_features.score(EYE, other))
+    refused("^labels: y has 2 columns, but Classifier has 3 classes", lambda: of_texts.score(TEXTS, np.eye(2, dtype=int).repeat(10, axis=0)))
+    assert of_features.score(EYE, [[7]] * 20) == 0
+
+
+def test_a_threshold_of_probabilities_is_none_of_other_scores(of_features):
+    y, logits = EYE.astype(int), of_features.decision_function(EYE)
+    with pytest.warns(UserWarning, match="^threshold: 0.3 cuts scores from -[0-9.]+ to -[0-9.]+, which are no probabilities; predict_proba"):
+        slide.evaluate(y, logits - 10, threshold=0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        slide.evaluate(y, logits, threshold=0)
+        slide.evaluate(y, of_features.predict_proba(EYE, 4), threshold=0.3)
+        slide.evaluate(y, sparse.csr_matrix((20, 4), dtype=np.float32), threshold=0.3)
+
+
+def test_what_numpy_would_refuse_has_a_line():
+    new = lambda: slide.Classifier(**OF_TEXTS)
+    refused(r"^labels: row 1 is one label \('y'\), but others are lists", lambda: new().fit(["a b", "c d"], [["x"], "y"]))
+    refused(r"^labels: row 0 is one label \(3\), but others are lists", lambda: slide.evaluate([3, [1]], EYE[:2]))
+    refused("^labels: row 1 is missing", lambda: new().fit(["a b", "c d"], [["x"], None]))
+    refused("^X: row 0 is a dict .*DictVectorizer", lambda: new().fit([{"a": 1}, {"b": 2}], ["x", "y"]))
+    refused("^X: row 1 has 1 values, but row 0 has 2 values", lambda: new().fit([[1, 2], [3]], ["x", "y"]))
+    refused("^X: row 1 has one number, but row 0 has 2 values", lambda: new().fit([[1, 2], 3], ["x", "y"]))
+    refused("^X is empty", lambda: new().fit([], []))
+    refused("^X: features are numbers", lambda: new().fit([[1, [2]], [3, [4]]], ["x", "y"]))
+    refused("^X: {1, 2}; give a matrix", lambda: new().fit({1, 2}, ["x", "y"]))
+    refused("^labels: {'a': 1}; give a list", lambda: new().fit([[1, 2]], {"a": 1}))
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_arguments_of_other_estimators_are_named(method):
+    def call(**others):
+        return lambda: getattr(slide.Classifier(**BRIEF), method)(EYE, EYE.astype(int), **others)
+
+    refused(f"^Invalid argument 'early_stopping_rounds' of {method}; it is train__patience here, in epochs", call(early_stopping_rounds=3))
+    refused(f"^Invalid argument 'max_iter' of {method}; it is a parameter: Classifier[(]max_iter=", call(max_iter=3))
+    refused(f"^Invalid argument 'sample_weights' of {method}; did you mean sample_weight[?]", call(sample_weights=[1] * 20))

@@ -148,13 +148,17 @@ def _checked_array(x: Any) -> np.ndarray:
 
     if isinstance(x, str):
         raise InputError("X is one text; give a list of texts, a text for each sample")
-    if isinstance(x, dict) or getattr(x, "ndim", 1) == 0 or not (hasattr(x, "__len__") or hasattr(x, "__array__")):
+    if isinstance(x, (dict, set, frozenset)) or getattr(x, "ndim", 1) == 0 or not (hasattr(x, "__len__") or hasattr(x, "__array__")):
         raise InputError(f"X: {_shown(x)}; give a matrix of features with a row a sample, or a list of texts (of a generator, list(X))")
     if isinstance(x, list) and len(x) == 2 and getattr(x[1], "ndim", 0) == 2:
         raise InputError("X is a list of two arrays; features with dense columns beside them are a pair in round brackets, (X, array)")
+    if isinstance(x, (list, tuple)):
+        _require_rows(x)
     try:
         return check_array(x, dtype=np.float32, ensure_min_samples=0, estimator="Classifier")
-    except ValueError as fault:
+    except (TypeError, ValueError) as fault:
+        if isinstance(fault, TypeError) or "inhomogeneous" in str(fault):
+            raise InputError(f"X: features are numbers ({str(fault).splitlines()[0]}); give a matrix with a row a sample") from None
         if "contains NaN" in str(fault) or "contains infinity" in str(fault):
             raise InputError(f"X: {_place_of_no_number(x)}. {fault}") from None
         if "could not convert string to float" not in str(fault):
@@ -163,6 +167,20 @@ def _checked_array(x: Any) -> np.ndarray:
             f"X: {fault}; features are numbers. Of texts give one column, with others joined to it; of categories use "
             "OneHotEncoder"
         ) from None
+
+
+def _require_rows(x: Any) -> None:
+    """Raises InputError for samples that are no rows of equal length."""
+    if len(x) == 0:
+        raise InputError("X is empty; give a matrix of features with a row a sample, or a list of texts")
+    if any(isinstance(one, dict) for one in x):
+        row = next(row for row, one in enumerate(x) if isinstance(one, dict))
+        raise InputError(f"X: row {row} is a dict ({_shown(x[row])}); scikit-learn's DictVectorizer makes a matrix of dicts")
+    lengths = [len(one) if hasattr(one, "__len__") and getattr(one, "ndim", 1) else None for one in x]
+    row = next((row for row, length in enumerate(lengths) if length != lengths[0]), None)
+    if row is not None and not any(isinstance(one, str) for one in x):
+        what = ["one number" if length is None else f"{length} values" for length in (lengths[row], lengths[0])]
+        raise InputError(f"X: row {row} has {what[0]}, but row 0 has {what[1]}; give as many to each sample")
 
 
 def _place_of_no_number(x: Any) -> str:
@@ -231,13 +249,14 @@ def rows_of(x: Any) -> Rows:
 
 
 def labels_of_sparse(y: Any) -> Rows:
-    """The same of labels: what is above 0. Raises InputError where a value is below, or no number."""
+    """The same of labels: what is 1. Raises InputError where a value is neither 0 nor 1."""
     y = y.tocsr()
-    bad = np.flatnonzero(~(y.data >= 0))
+    bad = np.flatnonzero((y.data != 0) & (y.data != 1))
     if bad.size:
         row = int(np.searchsorted(y.indptr, bad[0], side="right")) - 1
         raise InputError(
-            f"labels: row {row}, column {y.indices[bad[0]]} is {y.data[bad[0]]}; give 1 where a sample has a label, and else 0"
+            f"labels: row {row}, column {y.indices[bad[0]]} is {y.data[bad[0]]}; give 1 where a sample has a label, and else 0, "
+            "as (Y > 0).astype(int)"
         )
     if y.nnz and not np.all(y.data):
         y = y.copy()
@@ -330,11 +349,13 @@ def _of_columns(y: Any) -> Targets:
     if is_sparse(y):
         return Targets(labels_of_sparse(y), np.arange(y.shape[1]), False)
     if y.dtype.kind not in "biuf" or not np.all((y == 0) | (y == 1)):
-        raise InputError("labels: an array of two dimensions has a column for each label, and 0 or 1 in it")
+        raise InputError(
+            "labels: an array of two dimensions has a column for each label, and 0 or 1 in it, as (Y > 0).astype(int) has"
+        )
     return Targets(labels_of_sparse(csr_matrix(y)), np.arange(y.shape[1]), False)
 
 
-def _label_names(y: Any) -> Optional[np.ndarray]:
+def label_names_of(y: Any) -> Optional[np.ndarray]:
     """The names of the columns of a data frame that has a column for each label, else None."""
     names = feature_names(y)
     if names is None or len(names) < 2:
@@ -385,13 +406,27 @@ def _numbers_where_they_are(array: np.ndarray) -> np.ndarray:
     return array
 
 
+def _require_same_kind(y: Any) -> None:
+    """Raises InputError where some rows are lists of labels and others are not."""
+    lists = [_is_list_of_labels(one) for one in y]
+    if not any(lists) or all(lists):
+        return
+    _require_no_missing(y)
+    row = lists.index(False)
+    raise InputError(f"labels: row {row} is one label ({_shown(y[row])}), but others are lists; give a list for each sample")
+
+
 def _plain_labels(y: Any) -> Any:
     """Labels of any form as a sparse matrix, a list or an array of NumPy."""
     if y is None:
         raise InputError("This Classifier estimator requires y to be passed, but the target y is None")
+    if isinstance(y, (dict, set, frozenset)):
+        raise InputError(f"labels: {_shown(y)}; give a list or an array with one for each sample")
     y = _plain_frame(y)
     if not is_sparse(y) and not isinstance(y, (np.ndarray, list, tuple)):
         y = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
+    if not is_sparse(y) and getattr(y, "ndim", 1) == 1:
+        _require_same_kind(y)
     if getattr(y, "ndim", 1) == 0:
         raise InputError(f"labels: {_shown(y.item())}; give a list or an array with one for each sample (of a generator, list(y))")
     if isinstance(y, np.ndarray) and y.dtype.kind == "O" and not (y.ndim == 1 and any(map(_is_list_of_labels, y))):
@@ -422,7 +457,7 @@ def targets_of(y: Any, known: Optional[np.ndarray] = None, unseen: bool = False)
 
     Raises InputError, a ValueError, for what is none of the forms that ``Classifier.fit`` names.
     """
-    names = _label_names(y)
+    names = label_names_of(y)
     if names is not None:
         return _with_names(_of_columns(_plain_labels(y)), names, known, unseen)
     y = _plain_labels(y)
@@ -578,7 +613,7 @@ def _words_a_text(texts: list) -> float:
 def warn_of_swapped(x: Any, y: Any, stacklevel: int = 3) -> None:
     """Warns where X looks like labels, short and at most half of them distinct, and y like texts, each once; raises InputError
     where X is lists of names and y texts, which nothing takes."""
-    if is_sparse(y) or getattr(y, "ndim", 1) != 1 or not hasattr(y, "__len__") or isinstance(y, (str, bytes)):
+    if is_sparse(y) or getattr(y, "ndim", 1) != 1 or not hasattr(y, "__len__") or isinstance(y, (str, bytes, dict)):
         return
     texts = list(y[:_FIRST]) if hasattr(y, "__getitem__") else []
     if not texts or not all(isinstance(text, str) for text in texts):

@@ -18,6 +18,7 @@ from ._inputs import (
     features_for,
     hits_of,
     integer,
+    label_names_of,
     numbered,
     one_text_column,
     ranks_of,
@@ -170,9 +171,14 @@ class Predictions:
 
     def score(self, X: Any, y: Any, k: int = 1, *, sample_weight: Any = None) -> float:
         """Mean precision at `k`: the share of the best k labels that are right. With one class a sample and k = 1 it is
-        the accuracy. Labels that are not in ``classes_`` count as missed. sample_weight: [n], for a weighted mean."""
+        the accuracy. Labels that are not in ``classes_`` count as missed; a matrix has a column for each of these. sample_weight: [n], for a weighted mean."""
         check_is_fitted(self, "model_")
         targets, k = self._known(y, unseen=True), whole(k, "k", 1)
+        columns = y.shape[1] if getattr(y, "ndim", 1) == 2 and not self._single and label_names_of(y) is None else len(self.classes_)
+        if columns != len(self.classes_):
+            raise InputError(
+                f"labels: y has {columns} columns, but Classifier has {len(self.classes_)} classes; give a column for each of classes_"
+            )
         data = self._data(X, targets)
         if sample_weight is None:
             return _slide.evaluate(self.model_._engine, data, ranks_of(k), self._threads)[f"p_at_{k}"]

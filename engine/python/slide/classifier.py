@@ -7,6 +7,7 @@ import pickle
 import tempfile
 import warnings
 from copy import deepcopy
+from inspect import signature
 from typing import Any, Callable, Optional
 
 import numpy as np
@@ -200,7 +201,8 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
     # ---- training ----
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, times: Any = None, eval_set: Any = None
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, times: Any = None, eval_set: Any = None,
+        **others: Any
     ) -> "Classifier":
         """Trains a new model.
 
@@ -230,6 +232,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
 
         Raises InputError, which is a ValueError, for parameters and data at fault.
         """
+        self._refuse_others("fit", others)
         self._check_predictions()
         check_flag(self.warm_start, "warm_start")
         if self.warm_start and hasattr(self, "model_"):
@@ -248,6 +251,14 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         self._run(lambda course: self._train(config, data, held, course))
         self._keep("threshold_", self._best_threshold(held) if self.threshold == BEST_F1 else None)
         return self
+
+    def _refuse_others(self, method: str, others: dict[str, Any]) -> None:
+        """Raises InputError for an argument that `method` does not have."""
+        for name in others:
+            here = f"it is a parameter: Classifier({name}=...)"
+            if name not in self._FIXED and not is_key(name):
+                here = instead_of(name, (*self._FIXED, *signature(getattr(self, method)).parameters))
+            raise InputError(f"Invalid argument {name!r} of {method}; {here}")
 
     def _check_predictions(self) -> None:
         check_threshold(self.threshold)
@@ -366,7 +377,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
             raise interrupt
 
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, epochs: int = 1, sample_weight: Any = None
+        self, X: Any, y: Any, classes: Any = None, epochs: int = 1, sample_weight: Any = None, **others: Any
     ) -> "Classifier":
         """Continues the current model on new samples, `epochs` times; without a model, trains from the beginning.
 
@@ -383,6 +394,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
 
         Raises InputError, which is a ValueError, for data at fault.
         """
+        self._refuse_others("partial_fit", others)
         self._check_predictions()
         epochs = whole(epochs, "epochs", 1)
         if not hasattr(self, "model_"):

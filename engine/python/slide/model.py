@@ -152,8 +152,15 @@ class Model:
     @property
     def threshold(self) -> Optional[float]:
         """The probability that a label needs to be predicted, where ``save`` or ``slide convert --threshold`` has stored one;
-        labels can have thresholds of their own beside it."""
+        labels can have ``own_thresholds`` beside it."""
         return self._engine.threshold
+
+    @property
+    def own_thresholds(self) -> "dict[int | str, float]":
+        """The labels with a threshold of their own in place of ``threshold``, by name or number, and these."""
+        own = self._engine.own_thresholds()
+        names = self.label_names if own and self._named else None
+        return {label if names is None else names[label]: threshold for label, threshold in own.items()}
 
     @property
     def is_text(self) -> bool:
@@ -372,7 +379,7 @@ class Model:
 
     def similar(
         self,
-        items: "Sequence[int | str] | None" = None,
+        items: "Sequence[int | str] | str | None" = None,
         k: int = 10,
         *,
         of: str = "labels",
@@ -381,7 +388,7 @@ class Model:
     ) -> tuple[np.ndarray, np.ndarray]:
         """The `k` others most similar to each of `items`, by the cosine of their vectors.
 
-        items: labels (of a model of interactions its items) by number or name; without, all of them in the order of
+        items: labels (of a model of interactions its items) by number or name, or one name; without, all of them in the order of
         their numbers. of: ``"features"`` compares features, or words. The vectors are made by the first call and kept.
 
         Returns (names or numbers [n, k], as ``predict`` has them; cosines [n, k] of float32, 0 where there are less).
@@ -389,7 +396,9 @@ class Model:
         """
         if of not in ("labels", "features"):
             raise _slide.InputError(f"of: {of!r}; give 'labels' or 'features'")
-        if isinstance(items, str) or (items is not None and not np.iterable(items)):
+        if isinstance(items, str):
+            items = [items]
+        if items is not None and not np.iterable(items):
             raise _slide.InputError("items: give a list of names or numbers")
         features = of == "features"
         if items is None:
@@ -547,10 +556,16 @@ class Model:
             "trained on": "text" if self.is_text else "features",
             "loss": value_in(config, "loss", "kind").strip('"'),
             "inference": value_in(config, "eval", "inference").strip('"'),
+            **({} if self.threshold is None else {"threshold": self._threshold_told()}),
         }
 
+    def _threshold_told(self) -> str:
+        own = len(self._engine.own_thresholds())
+        return f"{self.threshold:g}" + (f" ({own:,} label{'s have' if own > 1 else ' has'} another)" if own else "")
+
     def __repr__(self) -> str:
-        return f"<slide.Model: {self.features} features, {self.labels} labels, {self.steps} steps>"
+        threshold = "" if self.threshold is None else f", threshold {self._threshold_told()}"
+        return f"<slide.Model: {self.features} features, {self.labels} labels, {self.steps} steps{threshold}>"
 
     def _repr_html_(self) -> str:
         rows = [[escape(name), escape(value)] for name, value in self._facts().items()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional, Sequence
@@ -77,7 +78,8 @@ def evaluate(
     constants (A, B) of `propensity` (Jain, Prabhu, Varma 2016), and precision and recall of frequent, middling and rare
     labels, a third of all entries each: what they add to P@k, and how many of them are found.
 
-    threshold: also precision, recall and F1 of the labels whose score reaches it: ``f1_micro``, ``precision_macro`` and so on.
+    threshold: also precision, recall and F1 of the labels whose score reaches it: ``f1_micro``, ``precision_macro`` and so on. One
+    between 0 and 1 for scores that are not is a UserWarning.
 
     Where all scores are from 0 to 1, ``["reliability"]["error"]`` is the expected calibration error over them, ``"top_error"``
     that of the best label of each sample, ``"bins"`` and ``"top_bins"`` what they come from, as ``slide evaluate --json`` has
@@ -94,7 +96,12 @@ def evaluate(
     train = None if Y_train is None else numbered(Y_train).rows
     ranks, constants = ranks_of(k), _constants(propensity)
     cut = None if threshold is None else number(threshold, "threshold")
-    measures = Measures(_slide.evaluate_scores(_scores(scores), numbered(Y_true).rows, ranks, train, *constants, cut))
+    rows = _scores(scores)
+    if cut is not None and 0 < cut < 1 and rows[2].size and (rows[2].min() < 0 or rows[2].max() > 1):
+        warnings.warn(
+            f"threshold: {cut:g} cuts scores from {rows[2].min():.4g} to {rows[2].max():.4g}, which are no probabilities; "
+            "predict_proba gives these, decision_function does not", UserWarning, stacklevel=2)
+    measures = Measures(_slide.evaluate_scores(rows, numbered(Y_true).rows, ranks, train, *constants, cut))
     return measures if cut is None else Measures(measures, threshold=cut)
 
 

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace slide::api {
@@ -48,6 +49,8 @@ class SLIDE_API Model {
   // The probability that a label needs to be predicted, as `slide convert --threshold` stored it, for labels
   // without a threshold of their own; nullopt: none is stored.
   std::optional<double> threshold() const;
+  // The labels that have one of their own, and this; ascending by label.
+  std::vector<std::pair<std::uint32_t, double>> own_thresholds() const;
 
   // Whether the model was trained on text; labels then have names.
   bool is_text() const;
