@@ -156,8 +156,8 @@ def _checked_array(x: Any) -> np.ndarray:
         _require_rows(x)
     try:
         return check_array(x, dtype=np.float32, ensure_min_samples=0, estimator="Classifier")
-    except (TypeError, ValueError) as fault:
-        if isinstance(fault, TypeError) or "inhomogeneous" in str(fault):
+    except ValueError as fault:
+        if "inhomogeneous" in str(fault):
             raise InputError(f"X: features are numbers ({str(fault).splitlines()[0]}); give a matrix with a row a sample") from None
         if "contains NaN" in str(fault) or "contains infinity" in str(fault):
             raise InputError(f"X: {_place_of_no_number(x)}. {fault}") from None
