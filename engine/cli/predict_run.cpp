@@ -349,6 +349,7 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
   std::uint64_t texts = 0;
   Warnings warnings(command.strict);
   if (answers.titles() && !answers.titles()->note().empty()) tell({answers.titles()->note()});
+  if (answers.titles() && !answers.titles()->warning().empty()) warnings.add({answers.titles()->warning()});
   if (!answers.names().warning().empty()) warnings.add({answers.names().warning()});
   try {
     input.for_each_part([&](const RowPart& part) {

@@ -191,6 +191,7 @@ void run_similar(const SimilarCommand& command) {
   std::optional<ItemTitles> titles;
   if (!command.titles.empty()) titles.emplace(model, command.titles);
   if (titles && !titles->note().empty()) tell({titles->note()});
+  if (titles && !titles->warning().empty()) tell({"warning: " + titles->warning()});
   const std::size_t size = of == SimilarOf::kLabels ? model.shape.labels : model.network.sample_features();
   const std::vector<std::uint32_t> ids = ids_asked(command, names, size);
   SimilarRows rows(model, of, command.threads);

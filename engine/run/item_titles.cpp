@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 
 #include "datasets/rows/file_bytes.h"
@@ -27,6 +28,12 @@ Separator separator_of(std::string_view line) {
   const std::size_t at = line.find_first_of("|,;");
   if (at == std::string_view::npos) return Separator::kTab;
   return line[at] == '|' ? Separator::kBar : line[at] == ',' ? Separator::kComma : Separator::kSemicolon;
+}
+
+bool is_number(const std::string& title) {
+  double value = 0;
+  const auto [stop, error] = std::from_chars(title.data(), title.data() + title.size(), value);
+  return !title.empty() && error == std::errc() && stop == title.data() + title.size();
 }
 
 std::string utf8_of_latin1(std::string_view text) {
@@ -59,7 +66,7 @@ ItemTitles::ItemTitles(const Model& model, const std::string& path) {
   titles_.resize(model.network.labels());
   const Separator separator = separator_of(rest.substr(0, rest.find('\n')));
   std::vector<std::string_view> fields;
-  std::size_t number = 0;
+  std::size_t number = 0, lines = 0, changed = 0;  // lines with a title; of these, with another than before
   while (!rest.empty()) {
     const std::string_view line = take_line(rest);
     ++number;
@@ -72,7 +79,10 @@ ItemTitles::ItemTitles(const Model& model, const std::string& path) {
     if (fields.size() < 2 || fields[1].empty()) continue;
     const std::optional<std::uint32_t> label = model.text->label_id(fields[0]);
     if (!label) continue;
-    std::string& title = titles_[*label] = fields[1];
+    std::string& title = titles_[*label];
+    changed += !title.empty() && title != fields[1] ? 1 : 0;
+    ++lines;
+    title = fields[1];
     std::ranges::replace_if(
         title, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   }
@@ -80,6 +90,17 @@ ItemTitles::ItemTitles(const Model& model, const std::string& path) {
       std::ranges::count_if(titles_, [](const std::string& title) { return !title.empty(); }));
   if (found == 0)
     fail_input("{}: no line has an item of the model and its title; write 'ITEM<TAB>TITLE'", path);
+  const auto numbers = static_cast<std::size_t>(std::ranges::count_if(titles_, is_number));
+  const auto some = std::ranges::find_if(titles_, is_number);
+  if (2 * numbers > found)
+    warning_ = fmt::format("titles of --titles {} look like numbers: {} of {}, as '{}'", path, numbers, found,
+                           *some);
+  else if (2 * changed > lines)
+    warning_ = fmt::format(
+        "titles of --titles {} change from line to line, as in a log: {} of {} lines have another "
+        "than a line before",
+        path, changed, lines);
+  if (!warning_.empty()) warning_ += "; write an item and its title a line, 'ITEM<TAB>TITLE'";
   if (kFewTitles * found < titles_.size())
     note_ += fmt::format("{}: {} of {} items {} a title", note_.empty() ? path : std::string("; ") + path,
                          found, titles_.size(), found == 1 ? "has" : "have");

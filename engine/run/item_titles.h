@@ -24,10 +24,12 @@ class ItemTitles {
   std::string_view operator[](std::uint32_t label) const { return titles_[label]; }
   // What to tell of the file; else empty.
   const std::string& note() const { return note_; }
+  // A warning of titles that are numbers, or many to an item, as in a log; else empty.
+  const std::string& warning() const { return warning_; }
 
  private:
   std::vector<std::string> titles_;  // by label
-  std::string note_;
+  std::string note_, warning_;
 };
 
 }  // namespace slide

@@ -133,6 +133,46 @@ TEST_F(MisreadTest, FewItemsWithATitle) {
   EXPECT_EQ(lines_with(done, {"titles: 1 of 30 items has a title"}), 1) << done.err;
 }
 
+TEST_F(MisreadTest, TitlesOfAnotherFile) {
+  std::string log, items;
+  for (int user = 0; user < 20; ++user) {
+    for (int item = 0; item < 4; ++item)
+      log += fmt::format("{}\t{}\t3\t{}\n", user, (user + item) % 8, 1600208000 + item);
+  }
+  for (int item = 0; item < 8; ++item) items += fmt::format("{}|{}|M\n", item, 20 + item % 3);
+  write("log", log);
+  train({"log", "--out", "shop"});
+  write("users", items);
+  write("names", "0|1917\n1|The Birds\n2|Tea\n3|Jam\n");
+  write("events", "0,ann\n0,bob\n1,ann\n0,cid\n1,bob\n1,ann\n");
+  for (const char* file : {"log", "users"}) {
+    expect_warned(recommend("3\n", {"--titles", file}),
+                  {fmt::format("titles of --titles {} look like numbers", file)});
+    expect_warned(slide_.run({"similar", "shop", "3", "--titles", file}), {"look like numbers"});
+    EXPECT_EQ(recommend("3\n", {"--titles", file, "--strict"}).code, 2);
+  }
+  expect_warned(recommend("3\n", {"--titles", "events"}),
+                {"titles of --titles events change from line to line"});
+  EXPECT_EQ(lines_with(recommend("3\n", {"--titles", "names"}), {"warning"}), 0);
+}
+
+TEST_F(MisreadTest, ANameWithQuotesIsAUser) {
+  std::string log = "user,item\n";
+  for (int user = 0; user < 12; ++user) {
+    for (int item = 0; item < 5; ++item) {
+      if (item != user % 5)
+        log +=
+            fmt::format("{},i{}\n", user == 3 ? "\"O'Brien \"\"Bob\"\"\"" : fmt::format("u{}", user), item);
+    }
+  }
+  write("log.csv", log);
+  train({"log.csv", "--out", "shop", "--set", "data.kind=interactions"});
+  const Outcome all = slide_.run({"recommend", "shop", "--k", "1"});
+  EXPECT_TRUE(contains(all.out, "O'Brien \"Bob\"\ti3\t")) << all.out;
+  const Outcome asked = recommend("O'Brien \"Bob\"\n");
+  EXPECT_TRUE(asked.out.starts_with("O'Brien \"Bob\"\ti3\t")) << asked.out << asked.err;
+}
+
 TEST_F(MisreadTest, ListsWithAnotherSeparatorInSomeLines) {
   std::string lists;
   for (int user = 0; user < 30; ++user) {
