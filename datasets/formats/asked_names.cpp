@@ -15,6 +15,13 @@ namespace slide {
 
 namespace {
 
+// Quotes inside are doubled.
+std::string in_quotes(std::string_view name) {
+  std::string quoted = "\"";
+  for (const char c : name) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + '"';
+}
+
 class Quoting {
  public:
   Quoting(Separator separator, const LogUsers& users, const TextModel& items)
@@ -26,13 +33,13 @@ class Quoting {
     const char* copied = text.data();
     for (std::string_view rest = text; !rest.empty();) {
       const std::string_view line = take_line(rest);
-      if (line.find_first_of(kDividers) == std::string_view::npos || line.find('"') != std::string_view::npos)
-        continue;
+      if (line.find_first_of(kDividers) == std::string_view::npos) continue;
       if (const std::string_view name = trimmed(line); users_.row_of(name)) {
-        result.append(copied, name.data()).append(1, '"').append(name).append(1, '"');
+        result.append(copied, name.data()).append(in_quotes(name));
         copied = name.data() + name.size();
         continue;
       }
+      if (line.find('"') != std::string_view::npos) continue;
       cut_fields(line, separator_, fields_, unquoted_);
       for (std::size_t at = 0; at < fields_.size(); ++at) {
         const std::string_view field = fields_[at];

@@ -15,7 +15,8 @@ namespace slide {
 
 // Sources in which fields with blanks between the separators of the known log stand in quotes where they are
 // names that it has: the first field that of a user, another that of an item. So a line "Ann Lee" is a user
-// where the log has this user, and a user with an item where it has not. Lines with quotes stay as they are.
+// where the log has this user, and a user with an item where it has not. Other lines with quotes stay as they
+// are.
 class AskedSources {
  public:
   // `separator`: of the known log; kBlanks leaves everything as it is. The sources must outlive this.

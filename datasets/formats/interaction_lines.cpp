@@ -43,6 +43,12 @@ std::size_t column_of(std::string_view line, std::string_view field) {
                   column + 1)};
 }
 
+// Predictions could not separate it.
+void refuse_tab(std::string_view line, std::string_view name) {
+  if (name.find('\t') != std::string_view::npos)
+    throw RowFault{column_of(line, name), "a name with a TAB in it; write it without"};
+}
+
 float weight_of(std::string_view line, std::string_view field) {
   const std::optional<float> weight = weight_in_field(field);
   if (!weight) fail_field(line, field, "no weight");
@@ -154,6 +160,11 @@ void split_log_line(std::string_view line, const LogLayout& layout, LogLine& res
   result.of_pair = {};
   cut_fields(line, layout.separator, result.fields, result.unquoted);
   layout.form == TextForm::kItemPairs ? split_pair(line, layout, result) : split_list(line, result);
+  if (layout.separator == Separator::kTab || layout.separator == Separator::kBlanks ||
+      line.find('\t') == std::string_view::npos)
+    return;
+  refuse_tab(line, result.user);
+  for (const std::string_view item : result.items) refuse_tab(line, item);
 }
 
 bool looks_like_log(std::string_view text) {

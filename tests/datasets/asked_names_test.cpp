@@ -11,7 +11,7 @@ namespace {
 
 std::string quoted(const std::string& text, Separator separator) {
   LogUsers users;
-  for (const char* user : {"Ann Lee", "Bob", "Cid 7 Ray"}) users.add(user);
+  for (const char* user : {"Ann Lee", "Bob", "Cid 7 Ray", "O'Brien \"Bob\"", "\"q\""}) users.add(user);
   users.finish();
   TextModelParts parts;
   for (const char* item : {"tea", "green tea", "Lee", "7"}) {
@@ -29,6 +29,8 @@ TEST(AskedNames, KnownNamesWithBlanksAreQuoted) {
   for (const Separator separator : {Separator::kComma, Separator::kTab, Separator::kColons}) {
     EXPECT_EQ(quoted("Ann Lee\nBob\n Ann Lee \r\nCid 7 Ray", separator),
               "\"Ann Lee\"\nBob\n \"Ann Lee\" \r\n\"Cid 7 Ray\"");
+    EXPECT_EQ(quoted("O'Brien \"Bob\"\n\"q\" \n\"Ann Lee\"\n", separator),
+              "\"O'Brien \"\"Bob\"\"\"\n\"\"\"q\"\"\" \n\"Ann Lee\"\n");
     // A user and items with blanks between them, and what has quotes.
     for (const char* same : {"Ann 7 tea\n", "Bob tea Lee\n", "Ann  Lee\n", "\"Ann Lee\" \"green tea\"\n", "",
                              "Bob green tea\n", "Ann Lee 7\n"})

@@ -171,6 +171,13 @@ TEST(LogLayout, TimesAndWeightsInEachOthersPlaceAreDoubtful) {
   EXPECT_EQ(read("user,item,timestamp\na,x,1\na,y,2\nb,x,3\n").warnings, Strings()) << "each another";
 }
 
+TEST(LogLayout, NamesHoldNoTab) {
+  for (const char* text :
+       {"user,item\na\tb,x\na,y\n", "user,item\n\"a\tb\",x\na,y\n", "user;item\na;x\tb\na;y\n"})
+    EXPECT_TRUE(contains(fault_of(text), "a name with a TAB in it")) << text;
+  EXPECT_EQ(read("user,item,note\na,x,\tb\tc\na\t,\ty,d\n").users, (Strings{"a: x=1 y=1"}));
+}
+
 TEST(LogLayout, FilesWithoutTextAreNoLogs) {
   using namespace std::string_view_literals;
   EXPECT_TRUE(contains(fault_of("PK\x03\x04\n\0\0a,b\n"sv), "log:1:1: this is a zip archive"));
