@@ -60,14 +60,14 @@ std::string unknown_command(const CLI::App& app, const std::string& name) {
                      nearest.empty() ? "; see" : nearest + " See");
 }
 
-int execute(const Action& action) {
+int execute(const Action& action, const Settings& settings) {
   try {
     action();
     return kExitDone;
   } catch (const Ended& end) {
     return end.code;
   } catch (const InputError& error) {
-    return fail(kExitBadInput, error.what());
+    return fail(kExitBadInput, settings.with_place(error.what()));
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
@@ -111,8 +111,7 @@ void add_commands(CLI::App& app, Action& action) {
 }
 
 // Parses the words of a command with its settings; returns the exit code where that ends it.
-std::optional<int> parse(std::vector<std::string> words, CLI::App& app) {
-  Settings settings(words, app);
+std::optional<int> parse(std::vector<std::string> words, Settings& settings, CLI::App& app) {
   const auto refuse = [&](const std::string& message) {
     if (settings.value_of("log-format") == "json") complain_as(serve::log_line);
     return fail_together(kExitBadInput, message);
@@ -153,14 +152,16 @@ int parse_and_execute(int argc, char** argv) {
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands_known.begin(), commands_known.end(), is_named)) {
     return fail_together(kExitBadInput, unknown_command(app, argv[1]));
   }
-  if (const std::optional<int> ended = parse(arguments_of(argc, argv), app)) return *ended;
+  const std::vector<std::string> words = arguments_of(argc, argv);
+  Settings settings(words, app);
+  if (const std::optional<int> ended = parse(words, settings, app)) return *ended;
   const std::string name = app.get_subcommands().front()->get_name();
   const bool alone = launched_processes() == 1 || std::ranges::count(kTogether, name) > 0;
   if (!alone && name != kByFirst) {
     return fail_together(kExitBadInput,
                          fmt::format("slide {} runs as one process; start it without mpirun", name));
   }
-  return alone || launched_rank() == 0 ? execute(action) : kExitDone;
+  return alone || launched_rank() == 0 ? execute(action, settings) : kExitDone;
 }
 
 }  // namespace

@@ -153,4 +153,21 @@ std::string Settings::with_source(const std::string& fault) const {
   return fault;
 }
 
+std::string Settings::with_place(const std::string& fault) const {
+  if (command_ == nullptr) return fault;
+  for (const CLI::Option* option : command_->get_options()) {
+    if (!takes_variables(*option) || option->results().empty()) continue;
+    const std::string value = option->results().front(), variable = variable_of(*option);
+    const char* const set = std::getenv(variable.c_str());
+    if (value.empty() || set == nullptr || value != set || std::ranges::find(words_, value) != words_.end())
+      continue;
+    const bool of_value =
+        fault.starts_with(value + ":") || fault.starts_with(option->get_name() + " " + value);
+    if (!of_value) continue;
+    const auto place = places_.find(variable);
+    return fmt::format("{}: {}", place == places_.end() ? variable : place->second, fault);
+  }
+  return fault;
+}
+
 }  // namespace slide::cli

@@ -37,6 +37,8 @@ class Settings {
   // A fault of a value, which the parser names by its option, as "--port: ...": by the variable, or the key
   // and its line in the file, that gave it.
   std::string with_source(const std::string& fault) const;
+  // The same of a fault that a command finds in a value, which it names first: "nofile: there is no ...".
+  std::string with_place(const std::string& fault) const;
 
  private:
   void set_variable(const config::PlainKey& key, const std::string& file);

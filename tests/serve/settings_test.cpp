@@ -125,6 +125,26 @@ TEST_F(ServeSettingsTest, FaultsNameWhereTheValueStands) {
     const Variable flag("SLIDE_SIMILAR", "maybe");
     EXPECT_TRUE(refusal({}).starts_with("slide: SLIDE_SIMILAR: give true or false, not maybe; see"));
   }
+  const auto of_settings = [](const Strings& more) {
+    const Outcome done = slide_->run(Strings{"serve"} + more);
+    EXPECT_EQ(done.code, 2) << done.err;
+    return done.err;
+  };
+  write_file(slide_->path("bad.toml"), "port = 0\n\nmodel = \"nofile\"\n");
+  EXPECT_TRUE(
+      of_settings({"--config", "bad.toml"}).starts_with("slide: bad.toml:3: model: nofile: there is no"));
+  EXPECT_TRUE(
+      of_settings({"none", "--config", "bad.toml"}).starts_with("slide: none: there is no such model"));
+  write_file(slide_->path("bad.toml"), "model = 3\nport = 0\n");
+  EXPECT_TRUE(of_settings({"--config", "bad.toml"}).starts_with("slide: bad.toml:1: model: 3: there is no"));
+  write_file(slide_->path("bad.toml"), "port = 0\nlabels = \"/none.txt\"\n");
+  EXPECT_TRUE(refusal({"--config", "bad.toml"}).starts_with("slide: bad.toml:2: labels: /none.txt: "));
+  {
+    const Variable model("SLIDE_MODEL", "nofile");
+    EXPECT_TRUE(
+        of_settings({"--port", "0"}).starts_with("slide: SLIDE_MODEL: nofile: there is no such model"));
+    EXPECT_TRUE(of_settings({"none"}).starts_with("slide: none: there is no such model"));
+  }
   const Variable port("SLIDE_PORT", "abc");
   EXPECT_TRUE(refusal({}).starts_with("slide: SLIDE_PORT: 'abc' is no whole number"));
   EXPECT_TRUE(refusal({"--port", "y"}).starts_with("slide: --port: 'y' is no whole number"));
