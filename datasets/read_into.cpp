@@ -13,6 +13,7 @@
 #include "datasets/formats/detect.h"
 #include "datasets/formats/idx.h"
 #include "datasets/formats/interactions.h"
+#include "datasets/formats/log_columns.h"
 #include "datasets/formats/log_layout.h"
 #include "datasets/formats/npz.h"
 #include "datasets/formats/text_pair.h"
@@ -20,16 +21,74 @@
 #include "datasets/rows/data_parts.h"
 #include "datasets/rows/file_bytes.h"
 #include "datasets/rows/labelled_line.h"
+#include "datasets/rows/line_chunks.h"
 #include "datasets/rows/read_report.h"
 #include "datasets/rows/text_parser.h"
 #include "datasets/rows/xmc_header.h"
 #include "datasets/text/labelled_text.h"
+#include "datasets/text/log_fields.h"
 #include "datasets/text/table.h"
 #include "engine/base/error.h"
 
 namespace slide {
 
 namespace {
+
+[[noreturn]] void fail_unclear(const std::string& origin) {
+  fail_input(
+      "{}:1:1: the format is not clear: neither a header 'samples features labels', nor a line 'label "
+      "id:value', nor labelled text, nor a table, nor IDX images, nor an .npz pair; if it is text, write a "
+      "sample a line, as 'label,label<TAB>text'",
+      origin);
+}
+
+// Whether the first records have as many fields as the header and no text of several words, as logs.
+bool has_plain_columns(std::string_view bytes) {
+  constexpr std::size_t kRecords = 20;
+  std::vector<std::string_view> fields;
+  UnquotedNames unquoted;
+  for (const Separator separator : kStrictSeparators) {
+    std::string_view rest = without_byte_order_mark(bytes);
+    if (!try_cut_fields(take_line(rest), separator, fields, unquoted) || fields.size() < 2) continue;
+    const std::size_t columns = fields.size();
+    for (std::size_t record = 0; record < kRecords && !rest.empty(); ++record) {
+      if (!try_cut_fields(take_line(rest), separator, fields, unquoted) || fields.size() != columns)
+        return false;
+      for (const std::string_view field : fields) {
+        if (field.find(' ') != std::string_view::npos && !date_in_field(field)) return false;
+      }
+    }
+    return true;
+  }
+  return false;
+}
+
+// Whether a line with a colon can be no sample of features, as it begins with no number.
+bool is_no_sample(std::string_view line) {
+  std::string_view labels = line.substr(0, line.find_first_of(" \t"));
+  if (line.starts_with(' ') || labels.find(':') != std::string_view::npos) return false;
+  while (!labels.empty()) {
+    const std::size_t end = std::min(labels.find(','), labels.size());
+    if (!weight_in_field(labels.substr(0, end))) return true;
+    labels.remove_prefix(std::min(end + 1, labels.size()));
+  }
+  return false;
+}
+
+// Throws for lines that only a colon makes features.
+void refuse_other_lines(std::string_view bytes, const std::string& origin) {
+  std::string_view rest = without_byte_order_mark(bytes);
+  std::string_view line = take_line(rest);
+  while (!rest.empty() && (is_blank_line(line) || line.starts_with('#'))) line = take_line(rest);
+  if (line.find("::") != std::string_view::npos && line.find("::") == line.find(':') &&
+      line.substr(0, line.find("::")).find_first_of(" \t") == std::string_view::npos)
+    fail_input(
+        "{}:1:1: the format is not clear; if this is a log of interactions with '::' between its columns, "
+        "set "
+        "data.kind=interactions",
+        origin);
+  if (is_no_sample(line)) fail_unclear(origin);
+}
 
 // Throws if the data has named columns of which none is configured as text.
 void fail_as_table(std::string_view bytes, const std::string& origin, const TableColumns& columns) {
@@ -45,8 +104,11 @@ void fail_as_table(std::string_view bytes, const std::string& origin, const Tabl
   if (columns.text.empty()) {
     fail_input(
         "{}:1:1: the format is not clear; if this is a table with the columns {}, name those of text and "
-        "labels by data.text and data.labels",
-        origin, shown);
+        "labels by data.text and data.labels{}",
+        origin, shown,
+        has_plain_columns(bytes) ? "; if it is a log of interactions, those of users and items by data.user "
+                                   "and data.item"
+                                 : "");
   }
   fail_input("{}:1:1: no table with the columns '{}', which data.text names; its columns are {}", origin,
              columns.text, shown);
@@ -59,7 +121,10 @@ DataFormat detect(std::string_view bytes, const std::string& origin, const Table
   if (const std::optional<DataFormat> table = detect_table(bytes, columns)) return *table;
   if (is_npz(bytes) && !origin.ends_with(".npz") && bytes.find(".npy") == std::string_view::npos)
     fail_input("{}:1:1: this is a zip archive, but no .npz file; unpack it and name a file of it", origin);
-  if (const std::optional<DataFormat> format = detect_format(bytes)) return *format;
+  if (const std::optional<DataFormat> format = detect_format(bytes)) {
+    if (*format == DataFormat::kLibsvm) refuse_other_lines(bytes, origin);
+    return *format;
+  }
   const std::optional<std::string> kind = foreign_kind(bytes);
   const std::size_t first = without_byte_order_mark(bytes).find_first_not_of(" \t\r\n");
   const bool is_object = kind && without_byte_order_mark(bytes).substr(first).starts_with('{');
@@ -70,11 +135,7 @@ DataFormat detect(std::string_view bytes, const std::string& origin, const Table
     if (!fault.empty()) fail_input("{}:1:1: this is {}", origin, fault);
   }
   fail_as_table(bytes, origin, columns);
-  fail_input(
-      "{}:1:1: the format is not clear: neither a header 'samples features labels', nor a line 'label "
-      "id:value', nor labelled text, nor a table, nor IDX images, nor an .npz pair; if it is text, write a "
-      "sample a line, as 'label,label<TAB>text'",
-      origin);
+  fail_unclear(origin);
 }
 
 ReadOptions with_format(ReadOptions options, std::string_view bytes, const std::string& origin) {

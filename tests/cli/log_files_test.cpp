@@ -99,6 +99,22 @@ TEST_F(LogFilesTest, ColumnsOfNumbersAreRecognised) {
   }
 }
 
+TEST_F(LogFilesTest, DataThatAreNothingSayWhatTheyMayBe) {
+  const auto refused = [&](const std::string& text, const std::string& part) {
+    write_file(slide_.path("log"), text);
+    expect_refused(slide_.run({"train", "log", "--out", "run"}), part);
+  };
+  refused("when,stars_given,who,thing\n1600208000,2,u1,i1\n2024-05-01 12:30,2,u2,i1\n",
+          "by data.user and data.item");
+  refused("a::b::5\nc::d::5\n", "with '::' between its columns, set data.kind=interactions");
+  refused("10.0.0.0 - - [29/Nov/2026:12:00:01 +0000] \"GET /p0 HTTP/1.1\" 200 0\n",
+          "log:1:1: the format is not clear: neither");
+  refused("Nov 29 12:00:01 host sshd[0]: Accepted\n", "log:1:1: the format is not clear: neither");
+  refused("0 3:x\n", "log:1:5: the value 'x' is no number");
+  write_file(slide_.path("log"), "id,what,note\n1,a,some words here\n");
+  EXPECT_FALSE(contains(slide_.run({"train", "log", "--out", "run"}).err, "data.user"));
+}
+
 // Ties of times are not broken by the place in the file.
 TEST_F(LogFilesTest, TheOrderOfLinesChangesNoModel) {
   std::vector<std::string> lines;
