@@ -149,10 +149,11 @@ void warn_of_no_hit(const EvaluateCommand& command, Evaluation& evaluation) {
     for (const std::uint32_t item : scores.features(i).ids)
       if (std::ranges::binary_search(truth.labels(i), item)) return;
   }
-  evaluation.report.add_warning(fmt::format(
-      "{}: no user gets an item of {}, so that all measures are 0: slide predict leaves out the items of its "
-      "DATA; give it the users alone, one a line, or take slide recommend --out FILE.npz or slide test",
-      command.files.front(), command.files.back()));
+  evaluation.report.add_warning(
+      fmt::format("{}: no user gets an item of {}, so that all measures are 0: slide predict and slide "
+                  "recommend leave out what users have already, in the training log or in DATA; give predict "
+                  "the users alone, one a line, and evaluate by a log of held-out items, or take slide test",
+                  command.files.front(), command.files.back()));
 }
 
 // Warns where no score reaches its threshold of --threshold.

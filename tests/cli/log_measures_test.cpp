@@ -116,10 +116,14 @@ TEST_F(LogMeasuresTest, PredictionsThatLeaveOutTheTestAreWarnedOf) {
   write("scores.txt", slide_.run({"predict", "run", "test.csv", "--k", "3"}).out);
   const Strings evaluate = {"evaluate", "scores.txt", "test.csv", "--train", "train.csv"};
   const Outcome done = expect_done(slide_.run(evaluate));
-  EXPECT_TRUE(contains(done.err,
-                       "scores.txt: no user gets an item of test.csv, so that all measures are 0: slide "
-                       "predict leaves out the items of its DATA"));
+  EXPECT_TRUE(contains(
+      done.err,
+      "scores.txt: no user gets an item of test.csv, so that all measures are 0: slide "
+      "predict and slide recommend leave out what users have already, in the training log or in DATA"));
   EXPECT_EQ(lines_of(done.err), 1U) << done.err;
+  ASSERT_EQ(slide_.run({"recommend", "run", "--out", "seen.npz"}).code, 0);
+  const Outcome seen = expect_done(slide_.run({"evaluate", "seen.npz", "train.csv"}));
+  EXPECT_TRUE(contains(seen.err, "evaluate by a log of held-out items")) << seen.err;
   write("scores.txt", slide_.run({"recommend", "run", "--k", "3"}).out);
   expect_refused(slide_.run(evaluate),
                  "scores.txt:1:1: this is a table of slide recommend, a line an item; write a file "
