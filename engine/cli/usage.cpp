@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "engine/cli/help_format.h"
 #include "engine/config/names.h"
@@ -52,9 +53,16 @@ std::string missing_fault(const CLI::App& sub, const std::string& otherwise) {
 }
 
 std::string extra_fault(const CLI::App& sub) {
-  const std::vector<std::string> extras = sub.remaining();
-  const auto option = std::ranges::find_if(
-      extras, [](const std::string& word) { return word.size() > 1 && word.starts_with('-'); });
+  std::vector<std::string> extras = sub.remaining();
+  const bool behind_mark = extras.empty() || std::ranges::count(extras, "--") > 0;
+  if (extras.empty() && sub.get_parent() != nullptr) extras = sub.get_parent()->remaining();
+  const auto option = std::ranges::find_if(extras, [](const std::string& word) {
+    return word.size() > 1 && word.starts_with('-') && word != "--";
+  });
+  if (option != extras.end() && behind_mark)
+    return fmt::format(
+        "{}: '{}' stands behind '--', where there are arguments alone; give options before '--'",
+        sub.get_name(), *option);
   if (option != extras.end()) {
     return fmt::format("{} has no option {}{}", sub.get_name(), *option, nearest_option(sub, *option));
   }
@@ -64,6 +72,26 @@ std::string extra_fault(const CLI::App& sub) {
           : "";
   return fmt::format("{}: '{}' is one argument too many; it takes {}{}", sub.get_name(),
                      extras.empty() ? "" : extras.front(), positionals(sub), test);
+}
+
+// Drops "--" before arguments that can be no options: CLI11 takes none behind it that are optional.
+void drop_mark(std::vector<std::string>& arguments) {
+  const auto mark = std::ranges::find(arguments, "--");
+  if (mark == arguments.end() || std::any_of(mark + 1, arguments.end(), [](const std::string& word) {
+        return word.size() > 1 && word.starts_with('-');
+      }))
+    return;
+  arguments.erase(mark);
+}
+
+// Moves --labels of `slide inspect` without a number to the end: what follows it is the subject.
+void place_labels(std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front() != "inspect" || std::ranges::count(arguments, "--") > 0) return;
+  const auto option = std::ranges::find(arguments, "--labels");
+  if (option == arguments.end() || option + 1 == arguments.end()) return;
+  const std::string& next = *(option + 1);
+  const bool is_number = std::ranges::all_of(next, [](unsigned char c) { return std::isdigit(c) != 0; });
+  if (!is_number && !next.starts_with('-')) std::rotate(option, option + 1, arguments.end());
 }
 
 }  // namespace
@@ -78,6 +106,8 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
     behind_set = word == "--set" || word.starts_with("--set=") || (behind_set && is_assignment(word));
     arguments.push_back(word);
   }
+  drop_mark(arguments);
+  place_labels(arguments);
   return arguments;
 }
 

@@ -61,6 +61,23 @@ TEST_F(ShellTest, HelpShowsArgumentsAsTheyAreGiven) {
   EXPECT_TRUE(contains(many.err, "it takes MODEL DATA;"));
 }
 
+TEST_F(ShellTest, ArgumentsStandBehindTwoDashes) {
+  write_file(slide_.path("t.tsv"), "tea, green\tred ball\n::\tblue ball\n::\tred cat\n");
+  expect_done(slide_.run({"train", "--out", "r", "--quiet", "--set", "text.min_count=1", "--", "t.tsv"}));
+  const Strings expected = {"similar", "r", "--k", "1", "::", "green"};
+  for (const Strings& words : {Strings{"similar", "r", "--k", "1", "--", "::", "green"},
+                               {"similar", "r", "::", "--k", "1", "--", "green"},
+                               {"similar", "--k", "1", "--", "r", "::", "green"}})
+    EXPECT_EQ(expect_done(slide_.run(words)).out, expect_done(slide_.run(expected)).out);
+  expect_refused(slide_.run({"similar", "r", "green", "--", "::", "--k", "1"}),
+                 "similar: '--k' stands behind '--', where there are arguments alone");
+  expect_refused(slide_.run({"train", "--", "t.tsv", "--out", "q"}), "train: '--out' stands behind '--'");
+  expect_refused(slide_.run({"similar", "r", "--kk", "1"}), "similar has no option --kk");
+  const std::string labels = expect_done(slide_.run({"inspect", "r", "--labels"})).out;
+  EXPECT_EQ(expect_done(slide_.run({"inspect", "--labels", "r"})).out, labels);
+  EXPECT_EQ(expect_done(slide_.run({"inspect", "--labels", "--threads", "1", "r"})).out, labels);
+}
+
 TEST_F(ShellTest, ConfigExplainsKeys) {
   const Outcome key = expect_done(slide_.run({"config", "train.epochs"}));
   EXPECT_TRUE(key.out.starts_with("train.epochs = 7  (integer: 1..")) << key.out;
