@@ -2,7 +2,9 @@
 #include "engine/report/report_file.h"
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <thread>
 
 #include "engine/cli/commands.h"
@@ -20,13 +22,27 @@ struct ReportCommand {
 };
 
 constexpr int kReloadSeconds = 5;
+constexpr std::chrono::milliseconds kStep(100);  // between looks for a signal
 
 // Sleeps until the page is to be written again, or a signal comes.
 void wait_for_more() {
-  using std::chrono::milliseconds;
-  constexpr milliseconds kStep(100), kAll(1000 * kReloadSeconds);
-  for (milliseconds slept(0); slept < kAll && StopSignal::came() == 0; slept += kStep)
+  constexpr std::chrono::milliseconds kAll(1000 * kReloadSeconds);
+  for (std::chrono::milliseconds slept(0); slept < kAll && StopSignal::came() == 0; slept += kStep)
     std::this_thread::sleep_for(kStep);
+}
+
+// Waits until a run, a folder or its log, has begun its log. Throws Ended at a signal.
+void wait_for_log(const std::string& run) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const bool is_log = fs::path(run).extension() == ".jsonl" || fs::is_regular_file(run, ignored);
+  const fs::path log = is_log ? fs::path(run) : fs::path(run) / "metrics.jsonl";
+  const auto has_begun = [&] { return fs::exists(log, ignored) && fs::file_size(log, ignored) > 0; };
+  if (fs::exists(log, ignored)) return;
+  print("{} is not there yet; waiting for the run to begin; Ctrl-C ends that\n", log.string());
+  for (; !has_begun(); std::this_thread::sleep_for(kStep)) {
+    if (const int signal = StopSignal::came(); signal != 0) throw Ended{128 + signal};
+  }
 }
 
 // Writes a page that loads itself again, until no run goes on.
@@ -47,6 +63,7 @@ void run_report(const ReportCommand& command) {
   StopSignal stop("");
   if (command.watch) {
     stop.note_only();
+    for (const std::string& run : command.runs) wait_for_log(run);
     watch_runs(command);
   }
   const report::ReportSummary summary = report::write_report(command.runs, command.out);

@@ -83,6 +83,32 @@ exit $code
   }
 }
 
+TEST_F(ReportTest, WatchesARunThatHasNotBegun) {
+  write_file(slide_.path("late.sh"), R"(
+rm -rf late late.out
+until_it() { for _ in $(seq 1200); do "$@" && return; sleep 0.05; done; echo "not: $*" >&2; kill -9 $watch; exit 99; }
+waits() { grep -s 'is not there yet' late.out > /dev/null; }
+'$SLIDE' report late --watch -o late.html > late.out & watch=$!
+until_it waits
+eval "$1"
+wait $watch
+)");
+  const auto ends_with = [&](const std::string& then) {
+    const int status = std::system(("cd '" + slide_.folder().string() +
+                                    "' && sed -i 's|$SLIDE|" SLIDE_BINARY "|' late.sh && bash late.sh '" +
+                                    then + "' > late.err 2>&1")
+                                       .c_str());
+    return exit_code(status);
+  };
+  EXPECT_EQ(ends_with("kill -TERM $watch"), 143);
+  EXPECT_FALSE(fs::exists(slide_.path("late.html")));
+  EXPECT_EQ(ends_with("mkdir late; cp one/*.* late"), 0) << read_file(slide_.path("late.err"));
+  EXPECT_EQ(read_file(slide_.path("late.out")),
+            "late/metrics.jsonl is not there yet; waiting for the run to begin; Ctrl-C ends that\n"
+            "wrote late.html about 1 run; open it in a browser\n");
+  EXPECT_EQ(slide_.run({"report", "none", "-o", "late.html"}).code, 2) << "without --watch";
+}
+
 TEST_F(ReportTest, RunsOfOtherDataAreToldApart) {
   ASSERT_EQ(slide_
                 .run({"generate", "--samples", "80", "--features", "40", "--labels", "20", "--seed", "9",
