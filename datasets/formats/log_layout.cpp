@@ -203,6 +203,31 @@ LogLayout layout_of_lines(std::span<const TextSource> bodies, const ReadOptions&
   return decide_layout({bodies, options.log, known, separator, facts}, warnings);
 }
 
+// columns_told() of a text without a header, whose columns the options name by number.
+std::string places_told(std::string_view text, const LogOptions& options) {
+  if (!names_columns(options) || has_names(options)) return {};
+  const std::string_view line = first_line(text).line;
+  Names fields;
+  for (std::size_t s = 0; s < kSeparators && fields.size() < 2; ++s)
+    fields = names_in(line, static_cast<Separator>(s));
+  std::string told;
+  std::vector<bool> read(fields.size());
+  for (std::size_t r = 0; r < kLogRoles; ++r) {
+    const auto role = static_cast<LogRole>(r);
+    const bool is_default = wanted_of(options, role).empty() && role <= LogRole::kItem;
+    const std::optional<std::size_t> place =
+        is_default ? std::optional(r) : place_in(wanted_of(options, role));
+    if (!place || *place >= read.size()) continue;
+    read[*place] = true;
+    told += fmt::format("{}{}s by column {}", told.empty() ? "" : ", ", name_of(role), *place + 1);
+  }
+  Names others;
+  for (std::size_t column = 0; column < read.size(); ++column) {
+    if (!read[column]) others.push_back(fmt::format("column {}", column + 1));
+  }
+  return others.empty() ? "" : fmt::format("{}; not read: {}", told, fmt::join(others, ", "));
+}
+
 TextSource behind(const TextSource& source, std::size_t bytes) {
   return {source.text.substr(bytes), source.origin, source.file};
 }
@@ -238,7 +263,7 @@ bool has_log_header(std::string_view text) {
 
 std::string columns_told(std::string_view text, const LogOptions& options) {
   const std::optional<LogLayout> layout = layout_of_header(text, options);
-  if (!layout) return {};
+  if (!layout) return places_told(text, options);
   const Names names = names_in(first_line(text).line, layout->separator);
   const PairColumns& read = layout->columns;
   const Names others = unread_of(names, read);

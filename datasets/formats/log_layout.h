@@ -42,8 +42,8 @@ std::optional<LogLayout> layout_of_header(std::string_view text, const LogOption
 // and items have names of logs alone, and no other column is named like texts or labels.
 bool has_log_header(std::string_view text);
 
-// What the columns of a header are: "users by user_id, items by item_id; not read: channel"; empty where all
-// of them are read, and without a header.
+// What the columns of a header, or those that `options` name by number, are: "users by user_id, items by
+// item_id; not read: channel"; empty where all of them are read, and for other texts.
 std::string columns_told(std::string_view text, const LogOptions& options);
 
 }  // namespace slide

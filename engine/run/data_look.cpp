@@ -36,7 +36,7 @@ void look_at_form(const Config& config, const RunData& data, DataLook& look) {
     look.form = format ? name_of(*format) : "";
   }
   if (format && is_table(*format)) look.columns = column_list(head);
-  if (config.data.kind == DataKind::kInteractions)
+  if (data.text != nullptr && has_items(data.text->form()))
     look.columns = columns_told(head, log_options(config.data));
 }
 

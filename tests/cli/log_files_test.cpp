@@ -78,6 +78,14 @@ TEST_F(LogFilesTest, AWideHeaderIsRecognised) {
                  "set data.kind=interactions");
 }
 
+TEST_F(LogFilesTest, InspectTellsOfUnreadColumnsWithoutAHeader) {
+  write_file(slide_.path("log"), "1\t2\t1600208000\t5\n1\t3\t1600208001\t4\n2\t2\t1600208002\t4\n");
+  const Outcome look =
+      expect_done(slide_.run({"inspect", "log", "--json", "--set", "data.user=1", "data.time=3"}));
+  EXPECT_EQ(Json::parse(look.out)["data"]["columns"],
+            "users by column 1, items by column 2, times by column 3; not read: column 4");
+}
+
 // Numbers in columns between TABs and '::' are a log as between commas.
 TEST_F(LogFilesTest, ColumnsOfNumbersAreRecognised) {
   for (const char* part : {",", " ", "\t", "::", ";", "|"}) {
