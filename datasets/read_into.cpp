@@ -84,8 +84,7 @@ void refuse_other_lines(std::string_view bytes, const std::string& origin) {
       line.substr(0, line.find("::")).find_first_of(" \t") == std::string_view::npos)
     fail_input(
         "{}:1:1: the format is not clear; if this is a log of interactions with '::' between its columns, "
-        "set "
-        "data.kind=interactions",
+        "set data.kind=interactions",
         origin);
   if (is_no_sample(line)) fail_unclear(origin);
 }

@@ -45,8 +45,7 @@ void refuse_json_log(const TextSource& source) {
   if (!text.starts_with(object ? '"' : '{')) return;
   fail_input(
       "{}:1:1: this is JSON; a log of interactions has lines 'user item [weight [time]]', or columns that "
-      "the "
-      "first line names: write such a file (jq -r '[.user, .item] | @csv')",
+      "the first line names: write such a file (jq -r '[.user, .item] | @csv')",
       source.origin);
 }
 

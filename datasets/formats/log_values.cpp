@@ -48,14 +48,12 @@ std::string LogValues::warning(const std::string& origin, bool timed) const {
   if (weights && times)
     return fmt::format(
         "{}: the weights look like times since 1970, near {}, and the times like ratings, from {} to {}: "
-        "name "
-        "the columns the other way round by data.weight and data.time",
+        "name the columns the other way round by data.weight and data.time",
         origin, weight, times_.front(), times_.back());
   if (weights)
     return fmt::format(
         "{}: the weights look like times since 1970, near {}: name their column by data.time, and that of "
-        "the "
-        "weights by data.weight, or say data.weight=none",
+        "the weights by data.weight, or say data.weight=none",
         origin, weight);
   if (times)
     return fmt::format(

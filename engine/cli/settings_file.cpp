@@ -137,6 +137,11 @@ std::string Settings::value_of(const std::string& name) const {
   return value == nullptr ? "" : value;
 }
 
+std::string Settings::place_of(const std::string& variable) const {
+  const auto place = places_.find(variable);
+  return place == places_.end() ? variable : place->second;
+}
+
 std::string Settings::with_source(const std::string& fault) const {
   if (command_ == nullptr) return fault;
   for (const CLI::Option* option : command_->get_options()) {
@@ -146,8 +151,7 @@ std::string Settings::with_source(const std::string& fault) const {
     if (!takes_variables(*option) || option->get_positional()) return fault;
     const std::string variable = variable_of(*option);
     if (word_of(option->get_lnames().front()) || std::getenv(variable.c_str()) == nullptr) return fault;
-    const auto place = places_.find(variable);
-    return (place == places_.end() ? variable : place->second) +
+    return place_of(variable) +
            (of_flag ? ": give true or false, not" + fault.substr(flag.size()) : fault.substr(name.size()));
   }
   return fault;
@@ -164,8 +168,7 @@ std::string Settings::with_place(const std::string& fault) const {
     const bool of_value =
         fault.starts_with(value + ":") || fault.starts_with(option->get_name() + " " + value);
     if (!of_value) continue;
-    const auto place = places_.find(variable);
-    return fmt::format("{}: {}", place == places_.end() ? variable : place->second, fault);
+    return fmt::format("{}: {}", place_of(variable), fault);
   }
   return fault;
 }
