@@ -4,25 +4,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 
 #include "datasets/rows/line_chunks.h"
 #include "datasets/rows/row_parser.h"
 #include "engine/base/foreign_text.h"
+#include "engine/base/number_text.h"
 
 namespace slide {
 
 namespace {
-
-// The field as a number; nullopt where any part of it is none.
-template <class T>
-std::optional<T> number_of(std::string_view field) {
-  T value{};
-  const auto [stop, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (error != std::errc() || stop != field.data() + field.size()) return std::nullopt;
-  return value;
-}
 
 // Column of a field in its line, from 1; 1 for a field that is no view of the line (UnquotedNames).
 std::size_t column_of(std::string_view line, std::string_view field) {

@@ -1,12 +1,12 @@
 #include "datasets/formats/log_columns.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <span>
 
 #include "datasets/text/column_names.h"
+#include "engine/base/number_text.h"
 
 namespace slide {
 
@@ -136,11 +136,8 @@ std::optional<std::uint64_t> short_whole(std::string_view field) {
 template <class T>
 std::optional<T> parsed(std::string_view field) {
   if (field.starts_with('+')) field.remove_prefix(1);
-  T value{};
-  const auto [stop, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (error != std::errc() || stop != field.data() + field.size() || !std::isfinite(value))
-    return std::nullopt;
-  return value;
+  const std::optional<T> value = number_of<T>(field);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "datasets/formats/log_decision.h"
@@ -15,6 +14,7 @@
 #include "datasets/rows/row_parser.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/base/number_text.h"
 #include "engine/base/parallel.h"
 
 namespace slide {
@@ -54,10 +54,9 @@ const std::string& wanted_of(const LogOptions& log, LogRole role) {
 
 // A column by its number from 1.
 std::optional<std::size_t> place_in(const std::string& wanted) {
-  std::size_t number = 0;
-  const auto [stop, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
-  if (error != std::errc() || stop != wanted.data() + wanted.size() || number == 0) return std::nullopt;
-  return number - 1;
+  const std::optional<std::size_t> number = number_of<std::size_t>(wanted);
+  if (number.value_or(0) == 0) return std::nullopt;
+  return *number - 1;
 }
 
 bool is_name(const std::string& wanted) {

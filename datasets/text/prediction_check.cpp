@@ -11,6 +11,7 @@
 #include "datasets/rows/line_chunks.h"
 #include "datasets/rows/text_encoding.h"
 #include "engine/base/foreign_text.h"
+#include "engine/base/number_text.h"
 
 namespace slide {
 
@@ -24,11 +25,8 @@ constexpr std::size_t kMinLinesOfOne = 5;  // of a score each
 std::optional<double> score_of(std::string_view field) {
   const std::size_t colon = field.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return std::nullopt;
-  double score = 0;
-  const char *const begin = field.data() + colon + 1, *const end = field.data() + field.size();
-  const auto [stop, error] = std::from_chars(begin, end, score);
-  if (error != std::errc() || stop != end || !(score >= 0 && score <= 1)) return std::nullopt;
-  return score;
+  const std::optional<double> score = number_of<double>(field.substr(colon + 1));
+  return score && *score >= 0 && *score <= 1 ? score : std::nullopt;
 }
 
 bool is_id_of_label(std::string_view text) {

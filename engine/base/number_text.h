@@ -1,10 +1,25 @@
-// Fast formatting of numbers, with the same output as the format library. Pure functions.
+// Numbers from texts, and fast formatting of numbers with the same output as the format library. Pure
+// functions.
 #pragma once
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string_view>
+#include <system_error>
 
 namespace slide {
+
+// The number that `text` is as a whole, as std::from_chars reads it; nullopt for any other text and for
+// numbers out of the range of T. Infinity and NaN are numbers.
+template <class T>
+std::optional<T> number_of(std::string_view text) {
+  T value{};
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
+  return value;
+}
 
 inline constexpr std::size_t kNumberRoom = 18;  // max characters, plus slack that may be overwritten
 

@@ -1,7 +1,6 @@
 #include "engine/run/first_vectors.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "datasets/rows/line_chunks.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/base/number_text.h"
 #include "engine/crosses/feature_transform.h"
 #include "engine/run/vectors.h"
 
@@ -36,14 +36,6 @@ std::size_t words_in(std::string_view rest) {
   std::size_t count = 0;
   while (!take_word(rest).empty()) ++count;
   return count;
-}
-
-template <class Number>
-std::optional<Number> number_of(std::string_view word) {
-  Number number{};
-  const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc() || stop != word.data() + word.size()) return {};
-  return number;
 }
 
 // Maps names in a vector file to features.

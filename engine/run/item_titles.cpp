@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "datasets/rows/file_bytes.h"
@@ -14,6 +13,7 @@
 #include "datasets/text/log_fields.h"
 #include "datasets/text/text_model.h"
 #include "engine/base/error.h"
+#include "engine/base/number_text.h"
 
 namespace slide {
 
@@ -31,9 +31,7 @@ Separator separator_of(std::string_view line) {
 }
 
 bool is_number(const std::string& title) {
-  double value = 0;
-  const auto [stop, error] = std::from_chars(title.data(), title.data() + title.size(), value);
-  return !title.empty() && error == std::errc() && stop == title.data() + title.size();
+  return number_of<double>(title).has_value();
 }
 
 std::string utf8_of_latin1(std::string_view text) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include "datasets/rows/row_parser.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/base/number_text.h"
 
 namespace slide {
 
@@ -30,10 +30,8 @@ void check_score_label(std::uint64_t label, const LabelIndex& index, const std::
 namespace {
 
 float score_of(std::string_view text, const ScoreLine& line) {
-  double value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_float = std::abs(value) <= std::numeric_limits<float>::max();
-  if (error == std::errc() && stop == text.data() + text.size() && is_float) return static_cast<float>(value);
+  const std::optional<double> value = number_of<double>(text);
+  if (value && std::abs(*value) <= std::numeric_limits<float>::max()) return static_cast<float>(*value);
   fail_input("{}: '{}' is no finite score", line.place(text), shown_part(text));
 }
 
@@ -42,12 +40,11 @@ std::uint32_t label_of(std::string_view text, const ScoreLine& line, LabelIndex&
     if (const auto found = index.find(text)) return *found;
     fail_input("{}: the label '{}' is not among the names of labels", line.place(text), shown_part(text));
   }
-  std::uint64_t label = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), label);
-  if (error != std::errc() || stop != text.data() + text.size())
+  const std::optional<std::uint64_t> label = number_of<std::uint64_t>(text);
+  if (!label)
     fail_input("{}: '{}' is no number of a label; --labels gives names", line.place(text), shown_part(text));
-  check_score_label(label, index, line.place(text));
-  return static_cast<std::uint32_t>(label);
+  check_score_label(*label, index, line.place(text));
+  return static_cast<std::uint32_t>(*label);
 }
 
 // Sorts the scores of a sample by label. Throws InputError where a label occurs twice.

@@ -1,7 +1,6 @@
 #include "engine/run/threshold_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "engine/base/atomic_file.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/base/number_text.h"
 
 namespace slide {
 
@@ -63,10 +63,8 @@ void check_file_probability(double threshold, const std::string& where) {
 }  // namespace
 
 std::optional<double> threshold_number(std::string_view text) {
-  double value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && stop == text.data() + text.size();
-  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
+  const std::optional<double> value = number_of<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 void write_thresholds(const std::string& path, const Thresholds& thresholds,

@@ -1,10 +1,10 @@
 #include "engine/training/search_space.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/base/number_text.h"
 #include "engine/config/fields.h"
 #include "engine/config/spellings.h"
 
@@ -79,28 +79,22 @@ std::vector<SearchKey> all_keys(const Config& start) {
   return keys;
 }
 
-std::optional<double> number_of(const std::string& text) {
-  double value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 // Of ascending numbers, the one next to `present`.
 std::optional<std::string> next_number(const std::vector<std::string>& values, double present, bool up) {
   if (up) {
     const auto found =
-        std::find_if(values.begin(), values.end(), [&](auto& v) { return *number_of(v) > present; });
+        std::find_if(values.begin(), values.end(), [&](auto& v) { return *number_of<double>(v) > present; });
     return found == values.end() ? std::nullopt : std::optional(*found);
   }
   const auto found =
-      std::find_if(values.rbegin(), values.rend(), [&](auto& v) { return *number_of(v) < present; });
+      std::find_if(values.rbegin(), values.rend(), [&](auto& v) { return *number_of<double>(v) < present; });
   return found == values.rend() ? std::nullopt : std::optional(*found);
 }
 
 std::optional<std::string> next_value(const std::vector<std::string>& values, const std::string& present,
                                       bool up) {
-  if (const std::optional<double> number = number_of(present)) return next_number(values, *number, up);
+  if (const std::optional<double> number = number_of<double>(present))
+    return next_number(values, *number, up);
   const auto found = std::find(values.begin(), values.end(), present);
   if (found == values.end() || (up ? found + 1 == values.end() : found == values.begin()))
     return std::nullopt;
