@@ -10,6 +10,7 @@ cd "$(dirname "$0")/.."
 
 add_arm64 || { echo "arm64.sh: this needs apt-get, and Debian's packages for arm64" >&2; exit 2; }
 install_packages "${build_packages[@]}" "${arm64_packages[@]}"
+[ "${SLIDE_PRESET:-arm64}" != arm64 ] || install_packages "${python_packages[@]}" "${arm64_python_packages[@]}" || true
 
 preset=${SLIDE_PRESET:-arm64}
 mkdir -p build

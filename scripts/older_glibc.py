@@ -3,9 +3,9 @@
 
 glibc 2.34 gave pthread_create, dlsym and others new version names as it moved them into libc.so.6; the old names stand
 for the same code. This script changes what FILEs ask for: a symbol of a version above NEWEST becomes the version that
-has the same address in the C library of this machine. `__isoc23_strtol` and its kin (glibc 2.38) become the functions
+has the same address in the C library that COMPILER links with. `__isoc23_strtol` and its kin (glibc 2.38) become the functions
 without the prefix, which differ in numbers that begin with 0b. Only tables are rewritten, nothing moves.
-usage: older_glibc.py FILE... [--newest 2.31]
+usage: older_glibc.py FILE... [--newest 2.31] [--compiler c++]
 Exit code: 0, 1 where a symbol has no older version; the file then is as before.
 """
 
@@ -94,14 +94,12 @@ def exported(library):
     return symbols
 
 
-def libraries_of(path):
-    """{name: path} of what the loader finds for a library."""
-    done = subprocess.run(["ldd", path], capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"older_glibc.py: {path} cannot be loaded: {(done.stderr or done.stdout).strip()}")
-    output = done.stdout
-    found = re.findall(r"^\s*(?:(\S+) => )?(/\S+)", output, re.MULTILINE)
-    return {name or at.rsplit("/", 1)[-1]: at for name, at in found}
+def path_of(library, compiler):
+    """Where a compiler finds a library."""
+    found = subprocess.run([compiler, f"-print-file-name={library}"], capture_output=True, text=True).stdout.strip()
+    if not found.startswith("/"):
+        sys.exit(f"older_glibc.py: {compiler} finds no {library}")
+    return found
 
 
 def older_version(versions, version, newest):
@@ -110,14 +108,14 @@ def older_version(versions, version, newest):
     return max((name for name in same if number_of(name) <= newest), key=number_of, default=None)
 
 
-def lower(elf, newest):
+def lower(elf, newest, compiler):
     """Returns what has no older version, as name@version."""
-    paths, lacks = libraries_of(elf.path), []
+    lacks = []
     for library, place, versions in list(elf.needed()):
         newer = {index: name for name, index, _ in versions if number_of(name) and number_of(name) > newest}
         if not newer:
             continue
-        symbols = exported(paths[library])
+        symbols = exported(path_of(library, compiler))
         known = {name: index for name, index, _ in versions}
         for name, symbol, at in elf.undefined():
             version = newer.get(elf.read("<H", at) & 0x7FFF)
@@ -143,13 +141,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--newest", default="2.31")
+    parser.add_argument("--compiler", default="c++")
     given = parser.parse_args()
     newest = number_of("GLIBC_" + given.newest)
     if newest is None:
         parser.error(f"--newest {given.newest}: give a version as 2.31")
     for path in given.files:
         elf = Elf(path)
-        lacks = lower(elf, newest)
+        lacks = lower(elf, newest, given.compiler)
         if lacks:
             sys.exit(f"older_glibc.py: {path} needs {', '.join(lacks)}, which has no version up to {given.newest}")
         with open(path, "r+b") as file:

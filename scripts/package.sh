@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Makes packages of a release build, which is built first where it is not: a Debian package, an archive that needs
-# nothing of the system but a kernel, a wheel for the Python that the build found. What they hold was compiled once.
+# nothing of the system but a kernel, a wheel for the version of Python that the build found. What they hold was compiled once.
 # usage: [SLIDE_PRESET=arm64] scripts/package.sh deb|tar|wheel|all [FOLDER [BUILD]]
 #   FOLDER  where the packages go, build/packages unless told
 #   BUILD   the folder of the build, build/release unless told, or build/SLIDE_PRESET
-#   SLIDE_PRESET=arm64  for 64-bit ARM, by a cross compiler: deb or tar
+#   SLIDE_PRESET=arm64  for 64-bit ARM, by a cross compiler
 # Exit code: 0, 1 where a package cannot be made or would need what is not everywhere.
 set -euo pipefail
 kind=${1:-}
@@ -19,7 +19,6 @@ build=$(realpath -m "${3:-build/$preset}")
 sources=$PWD
 work=$folder/work
 fail() { echo "package.sh: $*" >&2; exit 1; }
-[[ $preset != arm64 || $kind =~ ^(deb|tar)$ ]] || { echo "package.sh: for 64-bit ARM there are deb and tar alone" >&2; exit 2; }
 
 # The times of files in packages: that of the commit.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || stat -c %Y CMakeLists.txt)}
@@ -31,6 +30,11 @@ configure() {  # argument of cmake...
   cmake "$@" > "$work/configure.log" 2>&1 || { cat "$work/configure.log" >&2; fail "cmake fails"; }
 }
 
+install_for_python() {
+  install_packages "${python_packages[@]}" || return 0
+  [ "$preset" != arm64 ] || install_packages "${arm64_python_packages[@]}" || return 0
+}
+
 # Configures the build where it is not. One without the Python package, as scripts/quickstart.sh makes it where
 # pybind11 is missing, is configured again with what that takes, but not where -DSLIDE_BUILD_PYTHON=OFF left it out.
 prepare_build() {
@@ -39,12 +43,11 @@ prepare_build() {
     if [ "$preset" = arm64 ]; then
       { add_arm64 && install_packages "${arm64_packages[@]}"; } ||
         fail "this needs apt-get, and Debian's packages for arm64"
-    elif [ "$kind" != tar ]; then
-      install_packages "${python_packages[@]}" || true
     fi
+    [ "$kind" = tar ] || install_for_python
     configure --preset "$preset" -B "$build"
   elif [ "$kind" != tar ] && [ "$(cached SLIDE_BUILD_PYTHON)" != OFF ] && ! has_target slide_python_package; then
-    install_packages "${python_packages[@]}" || true
+    install_for_python
     configure "$build"
   fi
   [ "$kind" = tar ] || has_target slide_python_package ||
@@ -58,6 +61,7 @@ build_targets() {  # target...
 
 cached() { sed -n "s/^$1:[A-Za-z]*=//p" "$build/CMakeCache.txt"; }  # name of a setting
 version() { cached CMAKE_PROJECT_VERSION; }
+compiler() { sed -n 's/^set(CMAKE_CXX_COMPILER "\(.*\)")$/\1/p' "$build"/CMakeFiles/*/CMakeCXXCompiler.cmake | tail -n 1; }
 processor() { sed -n 's/^set(CMAKE_SYSTEM_PROCESSOR "\(.*\)")$/\1/p' "$build"/CMakeFiles/*/CMakeSystem.cmake | tail -n 1; }
 
 # The targets that `cmake --install` copies.
@@ -130,7 +134,7 @@ bundle() {  # file, folder, way to it
   local library path copy
   for library in $(needed_by "$1"); do
     ! [[ $library =~ $everywhere ]] || continue
-    path=$(ldd "$1" | awk -v name="$library" '$1 == name { print $3 }')
+    path=$("$(compiler)" -print-file-name="$library")
     [ -e "$path" ] || fail "the wheel would need $library, which is not found"
     copy=${library%%.so*}-$(sha256sum "$path" | cut -c 1-8).so${library#*.so}
     if [ ! -e "$2/$copy" ]; then
@@ -147,7 +151,7 @@ bundle() {  # file, folder, way to it
 lower_glibc() {  # file...
   local file
   for file in "$@"; do patchelf --add-needed libpthread.so.0 --add-needed libdl.so.2 "$file"; done
-  python3 scripts/older_glibc.py --newest "2.$oldest_tried" "$@" || fail "the wheel would run on new systems alone"
+  python3 scripts/older_glibc.py --newest "2.$oldest_tried" --compiler "$(compiler)" "$@" || fail "the wheel would run on new systems alone"
 }
 
 # The second number of the newest glibc 2.N of which files need something.
@@ -156,25 +160,26 @@ newest_glibc() {  # file...
 }
 
 make_wheel() {
-  local python module tree
+  local python module tree machine
   has_target slide_python_package || fail "a wheel takes the Python package, which this build lacks"
   has_target slide_wheel || fail "a wheel takes the static libraries of zlib, zstd and utf8proc, which this system lacks"
   [ -n "$(command -v patchelf)" ] || install_packages "${package_packages[@]}"
   build_targets slide_wheel
   python=$(cached Python_EXECUTABLE)
   module=$(echo "$build"/python/wheel/_slide*.so)
+  machine=$(processor)
   rm -rf "$work/wheel" && mkdir -p "$work/wheel"
-  SLIDE_MODULE=$module "$python" -m pip wheel --quiet --no-deps --no-index -w "$work/wheel" \
+  SLIDE_MODULE=$module _PYTHON_HOST_PLATFORM=linux-$machine "$python" -m pip wheel --quiet --no-deps --no-index -w "$work/wheel" \
     "$sources/engine/python" > "$work/wheel.log" 2>&1 || { cat "$work/wheel.log" >&2; fail "pip makes no wheel"; }
   "$python" -m wheel unpack -d "$work/wheel" "$work"/wheel/slide-*.whl > "$work/wheel.log"
   tree=$work/wheel/slide-$(version)
   module=$(echo "$tree"/slide/_slide*.so)
-  strip --strip-unneeded "$module"
+  "$(cached CMAKE_STRIP)" --strip-unneeded "$module"
   patchelf --remove-rpath "$module"
   bundle "$module" "$tree/slide.libs" ../slide.libs
   lower_glibc "$module" "$tree"/slide.libs/*
   [ "$(newest_glibc "$module" "$tree"/slide.libs/*)" -le "$oldest_tried" ] || fail "the wheel needs a newer glibc"
-  sed -i "s/^\(Tag: .*\)-linux_.*/\1-manylinux_2_${oldest_tried}_$(uname -m)/" "$tree"/slide-*.dist-info/WHEEL
+  sed -i "s/^\(Tag: .*\)-linux_.*/\1-manylinux_2_${oldest_tried}_$machine/" "$tree"/slide-*.dist-info/WHEEL
   copyright_of "${headers[@]}" pybind11-dev libgcc-s1 libutf8proc-dev libzstd-dev zlib1g-dev \
     > "$(echo "$tree"/slide-*.dist-info)/copyright"
   "$python" -m wheel pack -d "$folder" "$tree" >> "$work/wheel.log"

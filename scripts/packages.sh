@@ -27,6 +27,7 @@ arm64_packages=(                        # cross build for 64-bit ARM, and an emu
   g++-aarch64-linux-gnu qemu-user
   libfmt-dev:arm64 zlib1g-dev:arm64 libzstd-dev:arm64 libutf8proc-dev:arm64 libgtest-dev:arm64 libgomp1:arm64
 )
+arm64_python_packages=(libpython3-dev:arm64)  # headers of the Python module
 check_packages=(clang-format clang-tidy)      # layout and checks of the sources
 package_packages=(dpkg-dev patchelf)    # makes packages
 package_test_packages=(debootstrap)     # makes the bare system in which tests install them

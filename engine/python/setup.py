@@ -19,7 +19,7 @@ SOURCES = Path(__file__).resolve().parent.parent.parent
 class CMakeBuild(build_ext):
     def build_extension(self, extension):
         built = os.environ.get("SLIDE_MODULE") or self.build_module()
-        target = Path(self.get_ext_fullpath(extension.name))
+        target = Path(self.get_ext_fullpath(extension.name)).with_name(Path(built).name)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(built, target)
 

@@ -21,19 +21,14 @@ inside() {  # folder, command...
 
 # --- The bare system
 
-# The archives of Debian or its kin that apt knows, as lines of sources.list.
-apt_sources() {
-  apt-get indextargets --format '$(ORIGIN)|deb $(SITE) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
-    sed -n 's/^\(Debian\|Ubuntu\)|//p' | sort -u
-}
+. "$(dirname "${BASH_SOURCE[0]}")/apt_sources.sh"
 
-own_release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 release=${SLIDE_RELEASE:-$own_release}
 bare=$work/bare-$release.tar
 
 make_bare() {
   local mirror
-  mirror=$(apt_sources | awk -v release="$own_release" '$3 == release && !found++ { print $2 }')
+  mirror=$(own_mirror)
   [ -n "$mirror" ] || skip "apt names no mirror of $own_release; apt-get update brings its lists"
   unshare -m --propagation private debootstrap --variant=minbase "$release" "$root" "$mirror" \
     > "$work/debootstrap.log" 2>&1 ||
