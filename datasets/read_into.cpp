@@ -27,6 +27,7 @@
 #include "datasets/rows/xmc_header.h"
 #include "datasets/text/labelled_text.h"
 #include "datasets/text/log_fields.h"
+#include "datasets/text/plain_text_check.h"
 #include "datasets/text/table.h"
 #include "engine/base/error.h"
 
@@ -63,6 +64,14 @@ bool has_plain_columns(std::string_view bytes) {
   return false;
 }
 
+// The first line that is neither blank nor a comment.
+std::string_view first_line(std::string_view bytes) {
+  std::string_view rest = without_byte_order_mark(bytes);
+  std::string_view line = take_line(rest);
+  while (!rest.empty() && (is_blank_line(line) || line.starts_with('#'))) line = take_line(rest);
+  return line;
+}
+
 // Whether a line with a colon can be no sample of features, as it begins with no number.
 bool is_no_sample(std::string_view line) {
   std::string_view labels = line.substr(0, line.find_first_of(" \t"));
@@ -75,16 +84,35 @@ bool is_no_sample(std::string_view line) {
   return false;
 }
 
+// Whether a line has numbers and a tag, then a namespace, as Vowpal Wabbit reads: "1 |f a b".
+bool is_vowpal(std::string_view line) {
+  const std::size_t bar = line.find('|');
+  if (bar == std::string_view::npos || bar == 0 || bar + 1 >= line.size()) return false;
+  const std::string_view before = line.substr(0, std::min(line.find('\''), bar));
+  if (line[bar - 1] != ' ' && before.size() == bar) return false;
+  if (trimmed(before).empty() || before.find_first_not_of("0123456789.:+- ") != std::string_view::npos)
+    return false;
+  return line[bar + 1] != ' ' || line.find('|', bar + 1) == std::string_view::npos;
+}
+
 // Throws for lines that only a colon makes features.
 void refuse_other_lines(std::string_view bytes, const std::string& origin) {
-  std::string_view rest = without_byte_order_mark(bytes);
-  std::string_view line = take_line(rest);
-  while (!rest.empty() && (is_blank_line(line) || line.starts_with('#'))) line = take_line(rest);
+  const std::string_view line = first_line(bytes);
   if (line.find("::") != std::string_view::npos && line.find("::") == line.find(':') &&
       line.substr(0, line.find("::")).find_first_of(" \t") == std::string_view::npos)
     fail_input(
         "{}:1:1: the format is not clear; if this is a log of interactions with '::' between its columns, "
         "set data.kind=interactions",
+        origin);
+  if (is_vowpal(line))
+    fail_input(
+        "{}:1:1: the format is not clear: this looks like Vowpal Wabbit's 'LABEL |NAMESPACE FEATURES', which "
+        "is not read; write words as 'LABEL<TAB>WORDS' and numbered features as 'LABEL ID:VALUE ...'",
+        origin);
+  if (line.find(':') != std::string_view::npos && is_prose_with_colon(line))
+    fail_input(
+        "{}:1:1: the format is not clear: this looks like text without labels, as most words of the line are "
+        "no features id:value; write a sample a line, as 'label,label<TAB>text'",
         origin);
   if (is_no_sample(line)) fail_unclear(origin);
 }
@@ -93,6 +121,14 @@ void refuse_other_lines(std::string_view bytes, const std::string& origin) {
 void fail_as_table(std::string_view bytes, const std::string& origin, const TableColumns& columns) {
   const std::string shown = column_list(bytes);
   if (shown.empty()) return;
+  const bool json = without_byte_order_mark(bytes).starts_with('{');
+  if (columns.text.empty() && layout_of_header(bytes, {}) && json) {
+    fail_input(
+        "{}:1:1: the format is not clear: if this is a log of interactions, whose columns are {}, write it "
+        "as CSV, as JSON is not read as a log (jq -r '[.user, .item] | @csv'); if it is a table, name the "
+        "columns of text and labels by data.text and data.labels",
+        origin, shown);
+  }
   if (columns.text.empty() && layout_of_header(bytes, {})) {
     fail_input(
         "{}:1:1: the format is not clear: if this is a log of interactions, whose columns are {}, set "
@@ -113,7 +149,8 @@ void fail_as_table(std::string_view bytes, const std::string& origin, const Tabl
              columns.text, shown);
 }
 
-DataFormat detect(std::string_view bytes, const std::string& origin, const TableColumns& columns) {
+// `text`: a model of lines of text, which any words are.
+DataFormat detect(std::string_view bytes, const std::string& origin, const TableColumns& columns, bool text) {
   if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     fail_input("{}:1:1: the file is empty; check the path of the data", origin);
   }
@@ -128,20 +165,24 @@ DataFormat detect(std::string_view bytes, const std::string& origin, const Table
   const std::size_t first = without_byte_order_mark(bytes).find_first_not_of(" \t\r\n");
   const bool is_object = kind && without_byte_order_mark(bytes).substr(first).starts_with('{');
   if (kind && !is_object) fail_input("{}:1:1: this is {}", origin, *kind);
+  if (!kind && text && columns.text.empty() && plain_text_warning(bytes, origin, {}).empty())
+    return DataFormat::kText;
   if (is_object) {
     const std::string_view object = without_byte_order_mark(bytes).substr(first);
     const std::string fault = json_form_fault(object.substr(0, object.find('\n')));
     if (!fault.empty()) fail_input("{}:1:1: this is {}", origin, fault);
   }
+  if (!kind && first_line(bytes).find(':') != std::string_view::npos) refuse_other_lines(bytes, origin);
   fail_as_table(bytes, origin, columns);
+  refuse_other_lines(bytes, origin);
   fail_unclear(origin);
 }
 
 ReadOptions with_format(ReadOptions options, std::string_view bytes, const std::string& origin) {
   if (options.format != DataFormat::kAuto) return options;
-  options.format = detect(bytes, origin, options.columns);
-  // Labels and texts that are numbers: of a model of text they are no log.
   const bool of_text = options.text != nullptr && !has_items(options.text->form());
+  options.format = detect(bytes, origin, options.columns, of_text);
+  // Labels and texts that are numbers: of a model of text they are no log.
   if (options.format == DataFormat::kInteractions && of_text && find_text_form(bytes))
     options.format = DataFormat::kText;
   return options;

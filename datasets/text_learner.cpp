@@ -152,7 +152,8 @@ std::shared_ptr<const TextModel> model_of(TextModelParts parts, std::vector<Seen
 TextForm count_text(const TextSource& source, std::size_t chunk_bytes, const LearnRules& how,
                     std::vector<Seen>& seen) {
   const Table* const table = how.table;
-  const std::optional<TextForm> form = table != nullptr ? TextForm::kFastText : find_text_form(source.text);
+  std::optional<TextForm> form = table != nullptr ? TextForm::kFastText : find_text_form(source.text);
+  if (!form && has_prefixed_label(source.text)) form = TextForm::kFastText;  // behind the first lines
   if (!form) {
     fail_input("{}:1:1: no labelled text; write '{}NAME words ...' or 'NAME,NAME<TAB>words ...'",
                source.origin, kLabelPrefix);

@@ -118,10 +118,9 @@ std::optional<DataFormat> detect_format(std::string_view bytes) {
   if (looks_like_features(line)) return DataFormat::kLibsvm;
   if (find_text_form(bytes)) return DataFormat::kText;
   if (line.starts_with('{')) return DataFormat::kJsonl;
-  if (line.find(':') != std::string_view::npos && line.find('\0') == std::string_view::npos) {
-    return DataFormat::kLibsvm;
-  }
-  return std::nullopt;
+  const bool features = line.find(':') != std::string_view::npos && !is_prose_with_colon(line);
+  return features && line.find('\0') == std::string_view::npos ? std::optional(DataFormat::kLibsvm)
+                                                               : std::nullopt;
 }
 
 std::string head_of_file(const std::string& named) {

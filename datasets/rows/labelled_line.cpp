@@ -13,6 +13,8 @@ namespace slide {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\n";  // texts in memory may contain several lines
+constexpr std::size_t kFormLines = 20;         // looked at to find the form of labels
+constexpr std::size_t kFormBytes = std::size_t{1} << 16;
 
 bool is_between_words(char c) {
   return kBlanks.find(c) != std::string_view::npos;
@@ -54,6 +56,16 @@ void split_table(std::string_view line, Labels labels, std::string_view separato
     if (end == names.size()) return;
     names.remove_prefix(end + separator.size());
   }
+}
+
+// Where the next word __label__NAME of the line begins, from `at` on; npos without one.
+std::size_t find_prefixed(std::string_view line, std::size_t at = 0) {
+  for (at = line.find(kLabelPrefix, at); at != std::string_view::npos; at = line.find(kLabelPrefix, at + 1)) {
+    const std::size_t end = at + kLabelPrefix.size();
+    const bool named = end < line.size() && !is_between_words(line[end]) && line[end] != '\r';
+    if (named && (at == 0 || is_between_words(line[at - 1]))) return at;
+  }
+  return std::string_view::npos;
 }
 
 // Labels at the start leave the text a view of the line; only labels after other text require a copy.
@@ -116,7 +128,9 @@ void split_labelled(std::string_view line, TextForm form, Labels labels, Labelle
 }
 
 void split_plain(std::string_view text, TextForm form, LabelledLine& result) {
-  const bool has_prefix = trimmed(text).starts_with(kLabelPrefix);
+  const std::size_t at = find_prefixed(text);
+  const bool has_prefix =
+      at != std::string_view::npos && text.substr(0, at).find('\t') == std::string_view::npos;
   split_labelled(text, has_prefix ? TextForm::kFastText : form, Labels::kOptional, result);
 }
 
@@ -150,15 +164,51 @@ bool looks_like_features(std::string_view line) {
   }
 }
 
+bool has_prefixed_label(std::string_view text) {
+  return find_prefixed(text) != std::string_view::npos;
+}
+
 std::optional<TextForm> find_text_form(std::string_view text) {
   text = without_byte_order_mark(text);
-  std::string_view line;
-  while (!text.empty() && is_blank_line(line)) line = take_line(text);
+  std::string_view rest = text, line;
+  while (!rest.empty() && is_blank_line(line)) line = take_line(rest);
   if (trimmed(line).starts_with(kLabelPrefix)) return TextForm::kFastText;
-  if (line.find('\0') != std::string_view::npos) return std::nullopt;
-  const std::size_t tab = line.find('\t');
-  if (tab == std::string_view::npos || looks_like_features(line)) return std::nullopt;
-  return TextForm::kTabs;
+  if (line.find('\0') != std::string_view::npos || looks_like_features(line)) return std::nullopt;
+  std::size_t lines = 1, prefixed = has_prefixed_label(line) ? 1 : 0;
+  // Whole lines of a fixed part of the text, so that a longer part of a file has the same form.
+  const auto done = static_cast<std::size_t>(rest.data() - text.data());
+  rest = rest.substr(0, kFormBytes - std::min(done, kFormBytes));
+  while (!rest.empty() && lines < kFormLines) {
+    const std::string_view next = take_line(rest);
+    if (is_blank_line(next)) continue;
+    ++lines;
+    prefixed += has_prefixed_label(next) ? 1 : 0;
+  }
+  if (line.find('\t') == std::string_view::npos)
+    return prefixed > 0 ? std::optional(TextForm::kFastText) : std::nullopt;
+  return 2 * prefixed > lines ? TextForm::kFastText : TextForm::kTabs;
+}
+
+bool is_prose_with_colon(std::string_view line) {
+  constexpr std::string_view kGaps = " \t\r";
+  constexpr std::string_view kOfNumbers = "0123456789.,eE+-";
+  std::size_t words = 0, features = 0;
+  for (bool first = true;; first = false) {
+    const std::size_t begin = line.find_first_not_of(kGaps);
+    if (begin == std::string_view::npos) return words > features;
+    const std::size_t end = std::min(line.find_first_of(kGaps, begin), line.size());
+    const std::string_view token = line.substr(begin, end - begin);
+    line.remove_prefix(end);
+    if (token.find_first_not_of(kOfNumbers) == std::string_view::npos) {
+      features += first ? 0 : 1;  // the labels, or an id without a value
+      continue;
+    }
+    const std::size_t colon = token.rfind(':');
+    const bool inside = colon != std::string_view::npos && colon > 0 && colon + 1 < token.size();
+    const bool number = inside && (token.find_first_not_of(kOfNumbers) == token.find(':') ||
+                                   token.find_first_not_of(kOfNumbers, colon + 1) == std::string_view::npos);
+    number ? ++features : ++words;
+  }
 }
 
 }  // namespace slide

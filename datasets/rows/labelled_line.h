@@ -70,8 +70,15 @@ void split_plain(std::string_view text, TextForm form, LabelledLine& result);
 // Whether a line is certainly XMC or libsvm text: optional labels, then only features `id:value`.
 bool looks_like_features(std::string_view line);
 
-// Form of labelled text, from its first nonblank line; nullopt where that has neither kind of labels, or is
-// libsvm.
+// Whether the text has a word __label__NAME.
+bool has_prefixed_label(std::string_view text);
+
+// Form of labelled text, from its first nonblank lines: kFastText where the first begins with __label__, or
+// one without a TAB is first and any of them has a word __label__NAME, or more than half have one; kTabs
+// where the first has a TAB. nullopt where there are neither labels, or the first is libsvm.
 std::optional<TextForm> find_text_form(std::string_view text);
+
+// Whether a line that is no labelled text has more words than features, `id:value` or malformed ones.
+bool is_prose_with_colon(std::string_view line);
 
 }  // namespace slide

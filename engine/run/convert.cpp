@@ -61,7 +61,8 @@ Lines lines_of(const TextSource& source, DataFormat from, const TableColumns& co
     const std::uint64_t before = table.header_lines();
     return {std::move(table), TextForm::kFastText, text, before, {}};
   }
-  const std::optional<TextForm> form = find_text_form(text);
+  std::optional<TextForm> form = find_text_form(text);
+  if (!form && has_prefixed_label(text)) form = TextForm::kFastText;  // behind the first lines
   if (!form) {
     fail_input("{}:1:1: no labelled text; write '{}NAME words ...' or 'NAME,NAME<TAB>words ...'",
                source.origin, kLabelPrefix);

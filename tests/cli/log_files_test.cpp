@@ -117,7 +117,9 @@ TEST_F(LogFilesTest, DataThatAreNothingSayWhatTheyMayBe) {
   refused("a::b::5\nc::d::5\n", "with '::' between its columns, set data.kind=interactions");
   refused("10.0.0.0 - - [29/Nov/2026:12:00:01 +0000] \"GET /p0 HTTP/1.1\" 200 0\n",
           "log:1:1: the format is not clear: neither");
-  refused("Nov 29 12:00:01 host sshd[0]: Accepted\n", "log:1:1: the format is not clear: neither");
+  refused("Nov 29 12:00:01 host sshd[0]: Accepted\n",
+          "log:1:1: the format is not clear: this looks like text without labels");
+  refused("{\"user\": \"a\", \"item\": \"x\"}\n{\"user\": \"b\", \"item\": \"x\"}\n", "jq -r");
   refused("0 3:x\n", "log:1:5: the value 'x' is no number");
   write_file(slide_.path("log"), "id,what,note\n1,a,some words here\n");
   EXPECT_FALSE(contains(slide_.run({"train", "log", "--out", "run"}).err, "data.user"));

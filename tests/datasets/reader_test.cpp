@@ -55,6 +55,15 @@ TEST(Reader, FileFaultsNameThePath) {
   EXPECT_EQ(message(empty), empty + ":1:1: the file is empty; check the path of the data");
   const std::string prose = folder.write("prose", "This is no data.\n");
   EXPECT_TRUE(message(prose).starts_with(prose + ":1:1: the format is not clear"));
+  for (const char* text : {"ci: fix a test\nmore\n", "f(): a b\n"}) {
+    const std::string path = folder.write("prose", text);
+    EXPECT_TRUE(
+        contains(message(path), ":1:1: the format is not clear: this looks like text without labels"));
+  }
+  for (const char* line : {"1 |f a b\n", "1 2.0 'tag|f a:0.5\n", "-1 | a b\n"})
+    EXPECT_TRUE(contains(message(folder.write("vw", line)), "Vowpal Wabbit")) << line;
+  for (const char* line : {"1 | 2 | 3\n", "| a | b |\n", "words |f a\n"})
+    EXPECT_FALSE(contains(message(folder.write("vw", line)), "Vowpal Wabbit")) << line;
   const std::string cut = folder.write("cut.gz", gzip(kXmcText).substr(0, 30));
   EXPECT_TRUE(message(cut).starts_with(cut + ": the gzip data is cut off"));
   const std::string cut_zst = folder.write("cut.zst", zstd(kXmcText).substr(0, 20));

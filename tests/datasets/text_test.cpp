@@ -115,11 +115,39 @@ TEST(TextForms, AreFoundFromTheContent) {
   EXPECT_EQ(format("# a\tcomment\n+1 1:2\n"), DataFormat::kLibsvm);
   EXPECT_EQ(format("2\t3\t4\n"), DataFormat::kXmc);
   EXPECT_EQ(format("plain words\n"), DataFormat::kAuto);
+  EXPECT_EQ(format("a river __label__b\n"), DataFormat::kText);
+  EXPECT_EQ(format("f(): a river __label__b\n"), DataFormat::kText);
+  EXPECT_EQ(format("ci: a river\nbirds __label__b\n"), DataFormat::kText);
+  EXPECT_EQ(format("ci: a river\nbirds __label__ x__label__b\n"), DataFormat::kAuto);
+  EXPECT_EQ(format("1 x:1\n"), DataFormat::kLibsvm);
   EXPECT_TRUE(looks_like_features("1,2 3:0.5 4:1e-3"));
   EXPECT_TRUE(looks_like_features(" 3:0.5"));
   EXPECT_FALSE(looks_like_features("1,2"));
   EXPECT_FALSE(looks_like_features("at 10:30"));
   EXPECT_FALSE(looks_like_features("1 3:0.5 x"));
+}
+
+TEST(TextForms, PrefixedLabelsStandAnywhere) {
+  EXPECT_EQ(find_text_form("a river __label__b\n"), TextForm::kFastText);
+  EXPECT_EQ(find_text_form("a river\n\nbirds __label__b\n"), TextForm::kFastText);
+  EXPECT_EQ(find_text_form("a river\t__label__b\nbirds\t__label__c\n"), TextForm::kFastText);
+  EXPECT_EQ(find_text_form("nlp\tthe word __label__b\nart\tbirds\n"), TextForm::kTabs);
+  EXPECT_EQ(find_text_form("a river\nbirds\n"), std::nullopt);
+  const std::string far = "a river\n" + std::string(100'000, 'x') + "\nbirds __label__b\n";
+  EXPECT_EQ(find_text_form(far), std::nullopt) << "only first lines are looked at";
+  EXPECT_EQ(learn(far, simple())->label_count(), 1U) << "but all where the text is known to be one";
+  LabelledLine parts;
+  split_plain("a river __label__b", TextForm::kTabs, parts);
+  EXPECT_EQ(trimmed(parts.text), "a river");
+  split_plain("b\ta river __label__b", TextForm::kTabs, parts);
+  EXPECT_EQ(parts.text, "a river __label__b");
+}
+
+TEST(TextForms, ProseWithColonsIsNoFeatures) {
+  for (const char* prose : {"ci: fix a test", "f(): x", "at 10:30 we go", "1 a word: here"})
+    EXPECT_TRUE(is_prose_with_colon(prose)) << prose;
+  for (const char* features : {"1 x:1", "1 7:nan 3:1", "1,2 3:x", "3 4 5:1", "1 qid:3 2:1", " 3:0.5"})
+    EXPECT_FALSE(is_prose_with_colon(features)) << features;
 }
 
 TEST(TextForms, FaultsNameLineAndColumn) {
