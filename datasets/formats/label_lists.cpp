@@ -54,7 +54,7 @@ void add_label(std::uint64_t id, const Source& from, const std::string& place, L
 }
 
 LabelLists of_npz(std::string_view bytes, const Source& from) {
-  const NpzMatrix matrix = read_npz_matrix({bytes, from.path});
+  const NpzMatrix matrix = read_npz_labels({bytes, from.path});
   if (matrix.rows != from.samples) fail_rows(from, matrix.rows);
   LabelLists lists;
   for (std::size_t row = 0; row < matrix.rows; ++row) {

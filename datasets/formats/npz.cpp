@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kRowsAtOnce = 4096;  // rows per task
 
+// Leaves out stored zeros.
 void keep_nonzero(NpzMatrix& m) {
   std::size_t used = 0, begin = 0;
   for (std::size_t r = 0; r < m.rows; ++r) {
@@ -120,7 +121,7 @@ CsrSizes parse_npz(const NamedBytes& features, const NamedBytes& labels, const R
                    CsrSink& sink) {
   NpzMatrix x = read_npz_matrix(features);
   NpzMatrix y = labels.path.empty() ? NpzMatrix{x.rows, 0, std::vector<std::uint64_t>(x.rows + 1), {}, {}}
-                                    : read_npz_matrix(labels);
+                                    : read_npz_labels(labels);
   if (x.rows != y.rows) {
     fail_input("{}: {} rows of labels, but {} has {} rows of features; they must be of the same samples",
                labels.path, y.rows, features.path, x.rows);

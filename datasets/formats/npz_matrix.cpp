@@ -150,6 +150,20 @@ NpzMatrix read_npz_matrix(const NamedBytes& file) {
   return matrix;
 }
 
+NpzMatrix read_npz_labels(const NamedBytes& file) {
+  NpzMatrix m = read_npz_matrix(file);
+  for (std::size_t r = 0; r < m.rows; ++r) {
+    for (std::size_t i = m.ends[r]; i < m.ends[r + 1]; ++i) {
+      if (m.values[i] == 0 || m.values[i] == 1) continue;
+      fail_input(
+          "{}: labels: row {}, column {} is {}; give 1 where a sample has a label, and else 0, as "
+          "(Y > 0).astype(int)",
+          file.path, r, m.ids[i], m.values[i]);
+    }
+  }
+  return m;
+}
+
 NpzScores read_npz_scores(const NamedBytes& file) {
   const ZipReader archive(file);
   NpzScores scores;

@@ -69,7 +69,7 @@ Dataset read_label_array(const std::string& path, LabelIndex& index) {
 
 Dataset read_label_matrix(const std::string& path, LabelIndex& index) {
   const FileBytes bytes(path);
-  const NpzMatrix matrix = read_npz_matrix({bytes.text(), path});
+  const NpzMatrix matrix = read_npz_labels({bytes.text(), path});
   DatasetArrays arrays;
   for (std::size_t row = 0; row < matrix.rows; ++row) {
     for (std::size_t e = matrix.ends[row]; e < matrix.ends[row + 1]; ++e) {

@@ -200,6 +200,19 @@ TEST_F(NpzTest, NamesAreTextBytesOrNumbers) {
       contains(input_error([&] { names("|O", "(2,)", bytes_of(numbers)); }), "'|O', which is not read"));
 }
 
+TEST_F(NpzTest, LabelsOtherThanZeroAndOneAreAFault) {
+  write_pair(from_hex(kFeatures), from_hex(kLabels));
+  for (const float value : {-1.0F, 0.5F, 2.0F}) {
+    NpzEntries labels;
+    labels.ends = {0, 1, 2};
+    labels.ids = {1, 0};
+    labels.values = {0, value};
+    write_npz_matrix(folder_.path("Y.t.npz"), std::move(labels), 2);
+    EXPECT_TRUE(
+        contains(fault(), fmt::format("Y.t.npz: labels: row 1, column 0 is {}; give 1 where", value)));
+  }
+}
+
 TEST_F(NpzTest, Faults) {
   const std::string features = from_hex(kFeatures), labels = from_hex(kLabels);
   write_pair(features.substr(0, features.size() / 2), labels);
