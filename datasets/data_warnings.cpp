@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "datasets/rows/data_parts.h"
@@ -16,6 +18,7 @@
 #include "datasets/text/label_cells.h"
 #include "datasets/text/prediction_check.h"
 #include "datasets/text/table.h"
+#include "engine/base/foreign_text.h"
 #include "engine/base/parallel.h"
 
 namespace slide {
@@ -24,7 +27,8 @@ namespace {
 
 constexpr std::size_t kCheckedLines = 1000;
 constexpr std::size_t kCheckedBytes = std::size_t{1} << 20;
-constexpr std::size_t kMinLabels = 3;  // samples whose labels all occur once, for a warning
+constexpr std::size_t kMinLabels = 3;    // samples whose labels all occur once, for a warning
+constexpr std::size_t kManyLabels = 50;  // labels of which some may occur twice, for the same
 
 // Offset of the first byte that is not UTF-8. In parallel, as readers are; releases the pages of a mapped
 // file.
@@ -87,12 +91,60 @@ std::string joined_prefixes(const LabelledLine& parts, std::uint64_t number, con
   return {};
 }
 
+// Names of labels behind __label__ that hold several, as __label__nature,extra: three and a tenth of all have
+// a separator inside, or one has a part that is a label, too.
+class JoinedLabels {
+ public:
+  void add(std::string_view name, std::uint64_t line) {
+    ++labels_;
+    const std::size_t at = name.find_first_of(",|;");
+    if (at == std::string_view::npos) return void(single_.emplace(name));
+    if (at == 0 || name.find_last_of(",|;") + 1 == name.size()) return;
+    ++count_;
+    if (joined_.size() < kMaxJoined) joined_.push_back({std::string(name), line});
+  }
+
+  // A warning, or "".
+  std::string warning(const std::string& origin) const {
+    if (joined_.empty()) return {};
+    const auto known =
+        std::ranges::find_if(joined_, [&](const Joined& one) { return has_known_part(one.name); });
+    if (known == joined_.end() && (count_ < kMinJoined || count_ * 10 < labels_)) return {};
+    const Joined& shown = known == joined_.end() ? joined_.front() : *known;
+    const std::size_t at = shown.name.find_first_of(",|;");
+    return fmt::format(
+        "{}:{}: the label '{}' looks like several, separated by '{}', and is read as one; write {}NAME for "
+        "each label, with a blank before it",
+        origin, shown.line, shown_part(shown.name), shown.name[at], kLabelPrefix);
+  }
+
+ private:
+  static constexpr std::size_t kMinJoined = 3, kMaxJoined = 1000;
+  struct Joined {
+    std::string name;
+    std::uint64_t line;
+  };
+  bool has_known_part(std::string_view name) const {
+    while (true) {
+      const std::size_t end = std::min(name.find_first_of(",|;"), name.size());
+      if (single_.contains(std::string(name.substr(0, end)))) return true;
+      if (end == name.size()) return false;
+      name.remove_prefix(end + 1);
+    }
+  }
+
+  std::unordered_set<std::string> single_;
+  std::vector<Joined> joined_;
+  std::size_t labels_ = 0, count_ = 0;
+};
+
 // Warns, once at most, of labels in the first lines of labelled text that are read otherwise than meant: of
 // columns (ColumnCheck), of cells (LabelCells), or of prefixes.
 void check_lines(const TextSource& source, const ReadOptions& options, ReadReport& report) {
   const TextForm form = find_text_form(source.text).value_or(TextForm::kFastText);
   LabelCells cells(options.columns.label_separator);
   ColumnCheck columns;
+  JoinedLabels joined;
   LabelledLine parts;
   std::string warning;
   std::string_view rest = without_byte_order_mark(source.text);
@@ -107,10 +159,12 @@ void check_lines(const TextSource& source, const ReadOptions& options, ReadRepor
     } else {
       split_labelled(line, form, Labels::kOptional, parts);
       warning = joined_prefixes(parts, number, source.origin);
+      for (const std::string_view name : parts.labels) joined.add(name, number);
     }
   }
   if (warning.empty()) warning = columns.warning(source.origin, options.columns.label_separator);
   if (warning.empty()) warning = cells.warning(source.origin);
+  if (warning.empty()) warning = joined.warning(source.origin);
   if (!warning.empty()) report.add_warning(std::move(warning));
 }
 
@@ -170,18 +224,31 @@ void add_log_warnings(const Dataset& train, const std::string& path, ReadReport&
 void add_label_warnings(const Dataset& train, const std::string& path, ReadReport& report) {
   if (!report.warnings.empty()) return;
   const auto all = train.sample_labels();
-  if (all.size() > train.label_count()) return;  // some label occurs twice
   std::vector<std::uint32_t> labels(all.begin(), all.end());
   std::ranges::sort(labels);
-  if (std::ranges::adjacent_find(labels) != labels.end()) return;
+  std::size_t distinct = 0, once = 0;
+  for (std::size_t i = 0, same = 0; i < labels.size(); i = same) {
+    while (same < labels.size() && labels[same] == labels[i]) ++same;
+    ++distinct;
+    once += same == i + 1 ? 1 : 0;
+  }
+  if (distinct == 1 && labels.size() == train.samples() && labels.size() >= kMinLabels) {
+    return report.add_warning(
+        fmt::format("{}: all {} samples have the same label and no other, so that there is nothing to learn; "
+                    "check that the "
+                    "labels are where they are read",
+                    shown_path(path), labels.size()));
+  }
+  const bool nearly = distinct >= kManyLabels && once * 10 >= distinct * 9;
+  if (once < distinct && !nearly) return;
   std::size_t labelled = 0;
   for (std::size_t i = 0; i < train.samples() && labelled < kMinLabels; ++i)
     labelled += train.labels(i).empty() ? 0 : 1;
   if (labelled < kMinLabels) return;
-  report.add_warning(
-      fmt::format("{}: each of its {} labels occurs once, as ids or texts do; check that its labels are "
-                  "where they are read",
-                  shown_path(path), labels.size()));
+  report.add_warning(fmt::format(
+      "{}: {}, as ids or texts do; check that its labels are where they are read", shown_path(path),
+      once == distinct ? fmt::format("each of its {} labels occurs once", distinct)
+                       : fmt::format("{} of its {} labels occur once", once, distinct)));
 }
 
 }  // namespace slide

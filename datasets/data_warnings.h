@@ -17,8 +17,9 @@ namespace slide {
 // bytes are checked to be UTF-8, of logs the first MiB; labels and columns are those of the first 1000 lines.
 void add_text_warnings(const TextSource& source, const ReadOptions& options, ReadReport& report);
 
-// Adds that each of the labels of training data, of three samples or more, occurs once, unless `report` has a
-// warning that may be the reason.
+// Adds that each of the labels of training data, of three samples or more, occurs once, or of 50 and more
+// nine in ten, or that all have the same one, unless `report` has a warning that may be the reason. O(n log
+// n) for n labels of samples.
 void add_label_warnings(const Dataset& train, const std::string& path, ReadReport& report);
 
 // The same of a log of interactions without a user of two items, of which nothing but the number of users per

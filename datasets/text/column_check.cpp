@@ -97,8 +97,9 @@ std::string ColumnCheck::warning(const std::string& origin, std::string_view sep
         "data.labels",
         origin, first_line_, max_cells_, second.first, first.first);
   }
-  const bool is_text =
-      first.is_unique() && first.words_of_cell() >= 2 && first.words_of_cell() > second.words_of_cell();
+  const bool longer = first.words_of_cell() >= 2 && first.words_of_cell() > second.words_of_cell();
+  const bool far_longer = first.words_of_cell() >= 3 && first.words_of_cell() >= 3 * second.words_of_cell();
+  const bool is_text = (longer && first.has_distinct(0.9)) || (far_longer && first.has_distinct(0.5));
   if (is_text && short_cells && (second.uris * 2 > lines_ || second.repeats())) {
     return fmt::format(
         "{}:{}: the second column looks like the labels ({}) and the first like text, but "

@@ -28,6 +28,7 @@ class ColumnCheck {
     std::string first;
     void add(std::string_view cell);
     bool is_unique() const { return distinct.size() == cells; }
+    bool has_distinct(double share) const { return double(distinct.size()) >= share * double(cells); }
     bool repeats() const { return distinct.size() < cells; }
     double words_of_cell() const { return cells == 0 ? 0 : double(words) / double(cells); }
   };

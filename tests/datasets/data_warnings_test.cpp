@@ -1,8 +1,10 @@
 // What readers warn of: each kind of doubtful text, and its look-alikes that are as they should be.
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "datasets/cache.h"
 #include "datasets/data_warnings.h"
@@ -100,11 +102,30 @@ TEST(DataWarnings, LabelsInAnotherColumn) {
       kText, {"f:1: ", "second column", "<http://x/1>"});
   expect_none("music\tthe violin\tand the cello\nnature\tbirds\tand trees\nmusic\tcello\tconcert\n", kText);
   expect_none("music\tred\nart\tred\nsport\tblue\n", kText);
+  std::string swapped, categories;
+  for (int i = 0; i < 40; ++i) {
+    swapped += fmt::format("the river of day {}\t{}\n", i % 38, i % 3 == 0 ? "nature" : "art");
+    categories += fmt::format("home and garden {}\tlamp\n", i % 10);
+  }
+  expect_one(swapped, kText, {"f:1: ", "second column", "nature"});
+  expect_none(categories, kText);
 }
 
 TEST(DataWarnings, PrefixesWithoutABlankBetween) {
   expect_one("__label__a,__label__b red\n", kText, {"f:1: ", "a,__label__b"});
   expect_none("__label__a __label__b red | blue; green\n", kText);
+}
+
+TEST(DataWarnings, SeveralLabelsBehindAPrefix) {
+  expect_one("__label__nature,extra a river\n__label__nature birds\n", kText,
+             {"f:1: ", "'nature,extra'", "separated by ','", "write __label__NAME for each"});
+  std::string many = "birds __label__nature\nmore __label__extra\n";
+  for (int i = 0; i < 50; ++i) many += "a river __label__art\n";
+  expect_none(many + "__label__rare|odd x\n", kText);
+  expect_none("__label__a,b x\n", kText);
+  expect_one("__label__a,b x\n__label__b,c x\n__label__c,d x\n", kText, {"f:1: ", "'a,b'"});
+  expect_one(many + "__label__nature|extra x\n", kText, {"f:53: ", "separated by '|'"});
+  expect_none(many + "__label__,a __label__b; x\n", kText);
 }
 
 TEST(DataWarnings, TextThatIsNotUtf8) {
@@ -139,7 +160,7 @@ TEST(DataWarnings, EachLabelOnce) {
       arrays.feature_offsets.push_back(0);
     }
     ReadReport report;
-    add_label_warnings(Dataset(std::move(arrays), 1, 10), "f", report);
+    add_label_warnings(Dataset(std::move(arrays), 1, 100), "f", report);
     return report.warnings;
   };
   ASSERT_EQ(of({3, 1, 7}).size(), 1U);
@@ -148,6 +169,16 @@ TEST(DataWarnings, EachLabelOnce) {
             "are read");
   EXPECT_TRUE(of({3, 1, 3, 7}).empty());
   EXPECT_TRUE(of({3, 1}).empty());
+  ASSERT_EQ(of({3, 3, 3}).size(), 1U);
+  EXPECT_TRUE(contains(of({3, 3, 3}).front(), "all 3 samples have the same label"));
+  EXPECT_TRUE(of({3, 3}).empty());
+  std::vector<std::uint32_t> many(100);
+  std::iota(many.begin(), many.end(), 0U);
+  many.insert(many.end(), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  ASSERT_EQ(of(many).size(), 1U);
+  EXPECT_TRUE(contains(of(many).front(), "90 of its 100 labels occur once"));
+  many.push_back(10);
+  EXPECT_TRUE(of(many).empty());
 }
 
 TEST(DataWarnings, ComeWithEveryReadingAndFromACache) {
