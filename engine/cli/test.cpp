@@ -26,6 +26,7 @@
 #include "engine/run/label_names.h"
 #include "engine/run/model_use.h"
 #include "engine/run/ranks.h"
+#include "engine/run/run_warnings.h"
 #include "engine/run/users_log.h"
 
 namespace slide::cli {
@@ -144,6 +145,10 @@ void run_test(const TestCommand& command, Cluster& cluster) {
   const std::string origin = piped ? kStandardInput : expanded(command.data);
   const bool log = model.config.data.kind == DataKind::kInteractions;
   add_measure_warnings(data.rows, model.network.labels(), log, origin, data.report);
+  if (std::string header; !piped && !log) {
+    header = header_warning(origin, model.shape.features - model.shape.dense, model.shape.labels);
+    if (!header.empty()) data.report.add_warning(std::move(header));
+  }
   Warnings warnings(command.strict);
   warnings.add(data.report);
   EvaluationStatus status;

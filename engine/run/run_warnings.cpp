@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "datasets/data_warnings.h"
+#include "datasets/formats/detect.h"
 #include "datasets/rows/data_parts.h"
+#include "datasets/rows/labelled_line.h"
+#include "datasets/rows/xmc_header.h"
 #include "engine/base/error.h"
 #include "engine/run/dense_column.h"
 #include "engine/run/unknown.h"
@@ -44,6 +47,42 @@ std::string training_file_warning(const std::string& path, const DataConfig& con
   return {};
 }
 
+std::string header_warning(const std::string& path, std::size_t features, std::size_t labels) {
+  if (path.empty()) return {};
+  const std::string head = head_of_file(path);
+  if (!has_xmc_header(head)) return {};
+  const XmcHeader header = parse_xmc_header(without_byte_order_mark(head), path);
+  if (header.features >= features && header.labels >= labels) return {};  // new ones may have come
+  return fmt::format(
+      "{}:1: the header has {} features and {} labels, but the model {} and {}; check that ids mean the same "
+      "as "
+      "in training",
+      parts_of(path).front(), header.features, header.labels, features, labels);
+}
+
+namespace {
+
+// Whether a part is so small, alone and beside the other, that chance decides.
+bool is_tiny(std::size_t part, std::size_t other) {
+  constexpr std::size_t kFew = 50;
+  return part < kFew && part * 20 < other;
+}
+
+std::string split_warning(std::size_t held_out, std::size_t samples, const std::string& path) {
+  const std::size_t trained = samples - held_out;
+  if (is_tiny(held_out, trained))
+    return fmt::format(
+        "{}: data.validation holds {} of {} samples out, too few to choose the best model by; set a larger "
+        "share",
+        shown_path(path), held_out, samples);
+  if (is_tiny(trained, held_out))
+    return fmt::format("{}: data.validation leaves {} of {} samples to train on; set a smaller share",
+                       shown_path(path), trained, samples);
+  return {};
+}
+
+}  // namespace
+
 void add_warnings(const DataConfig& config, RunData& data) {
   const bool log = config.kind == DataKind::kInteractions;
   if (!log) note_dense_column(config, data);
@@ -64,8 +103,18 @@ void add_warnings(const DataConfig& config, RunData& data) {
     if (path.empty()) return;
     std::string foreign = foreign_warning(count_unknown(*rows, report, labels), path, rows->size(),
                                           feature_kind(data.text.get()));
-    if (!foreign.empty()) report.add_warning(std::move(foreign));
+    if (!foreign.empty()) return report.add_warning(std::move(foreign));
+    if (log || !has_xmc_header(head_of_file(config.train))) return;
+    std::string header = header_warning(path, data.train.sparse_count(), labels);
+    if (!header.empty()) report.add_warning(std::move(header));
   };
+  // Held out later; of groups, the split tells of shares that do not fit.
+  if (config.validation.share > 0 && config.group.empty() && data.train.samples() > 1) {
+    const std::size_t samples = data.train.samples();
+    const auto held_out = static_cast<std::size_t>(config.validation.share * double(samples));
+    std::string split = split_warning(std::clamp<std::size_t>(held_out, 1, samples), samples, config.train);
+    if (!split.empty()) data.train_report.add_warning(std::move(split));
+  }
   warn_of_measures(data.test, config.test, data.test_report);
   warn_of_measures(data.validation, config.validation.file, data.validation_report);
 }

@@ -18,6 +18,10 @@ void check_separator(const DataConfig& config, const TextModel* text);
 // apart.
 std::string training_file_warning(const std::string& path, const DataConfig& config);
 
+// A warning that the header of XMC text at `path` has fewer features or labels than a model, as that of
+// another set; "" for other files and pipes. Ids beyond a model are counted (unknown.h).
+std::string header_warning(const std::string& path, std::size_t features, std::size_t labels);
+
 // Appends to the reports of `data` the warnings that need all samples: training data without repeated labels,
 // interactions with one item a user, test or validation data with nothing to measure, or mostly with labels
 // that training lacks.

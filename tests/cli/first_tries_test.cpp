@@ -16,6 +16,13 @@ class FirstTriesTest : public CliTest {
                               "text.min_count=1"} +
                       more);
   }
+  // XMC text of `labels` labels, each of two features.
+  static std::string xmc(int samples, int features, int labels) {
+    std::string text = fmt::format("{} {} {}\n", samples, features, labels);
+    for (int i = 0; i < samples; ++i)
+      text += fmt::format("{} {}:1 {}:1\n", i % labels, i % labels, features - 1);
+    return text;
+  }
 };
 
 TEST_F(FirstTriesTest, LabelsBehindTheText) {
@@ -30,6 +37,38 @@ TEST_F(FirstTriesTest, LabelsBehindTheText) {
   expect_refused(slide_.run({"test", "r", "log.csv"}), "if this is a table with the columns id, text");
   expect_refused(train("none.txt"),
                  "none.txt:1:1: the format is not clear: this looks like text without labels");
+}
+
+TEST_F(FirstTriesTest, AHeaderOfAnotherSet) {
+  write("d.txt", xmc(20, 6, 4));
+  ASSERT_EQ(train("d.txt").code, 0);
+  write("same.txt", xmc(8, 6, 4));
+  EXPECT_EQ(slide_.run({"test", "r", "same.txt"}).err, "");
+  for (const auto& [features, labels] : {std::pair{5, 4}, {6, 3}}) {
+    write("other.txt", xmc(8, features, labels));
+    const std::string warning =
+        fmt::format("other.txt:1: the header has {} features and {} labels", features, labels);
+    EXPECT_TRUE(contains(expect_done(slide_.run({"test", "r", "other.txt"})).err, warning));
+    expect_refused(slide_.run({"test", "r", "other.txt", "--strict"}), warning);
+  }
+  write("new.txt", xmc(8, 7, 4));
+  EXPECT_FALSE(contains(slide_.run({"test", "r", "new.txt"}).err, "the header has"));
+  write("fewer.txt", xmc(8, 6, 3));
+  EXPECT_TRUE(
+      contains(expect_done(train("d.txt", {"--test", "fewer.txt"})).err, "fewer.txt:1: the header has"));
+  EXPECT_EQ(train("d.txt", {"--test", "same.txt"}).err, "");
+}
+
+TEST_F(FirstTriesTest, SharesThatLeaveTooLittle) {
+  write("d.txt", xmc(1000, 6, 4));
+  const auto warned = [&](const char* share) {
+    return expect_done(train("d.txt", {"--set", fmt::format("data.validation={}", share)})).err;
+  };
+  EXPECT_TRUE(contains(warned("0.00001"), "data.validation holds 1 of 1000 samples out, too few"));
+  EXPECT_TRUE(contains(warned("0.99"), "data.validation leaves 10 of 1000 samples to train on"));
+  EXPECT_EQ(warned("0.1"), "");
+  write("d.txt", xmc(40, 6, 4));
+  EXPECT_EQ(warned("0.1"), "") << "a tenth of a small set";
 }
 
 }  // namespace
