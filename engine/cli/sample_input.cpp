@@ -257,6 +257,15 @@ DataFormat SampleInput::format_of(std::string_view head) const {
   if (const std::optional<DataFormat> features = features_format_of(head)) return *features;
   const std::optional<std::string> foreign = foreign_kind(head);
   const bool text = model_.text != nullptr;
+  // Texts may be numbers with blanks between them.
+  const bool log = text && detect_format(head) == DataFormat::kInteractions &&
+                   head.substr(0, head.find('\n')).find_first_of(" \t") == std::string_view::npos;
+  if (log)
+    fail_input(
+        "{}:1:1: this looks like a log of interactions, but the model was trained on text; give texts, one a "
+        "line, "
+        "or set --format text",
+        origin_);
   if (text && (!foreign || foreign->starts_with("JSON")))
     return DataFormat::kText;  // any words form a line of text
   if (foreign) fail_input("{}:1:1: this is {}", origin_, *foreign);

@@ -39,6 +39,16 @@ TEST_F(FirstTriesTest, LabelsBehindTheText) {
                  "none.txt:1:1: the format is not clear: this looks like text without labels");
 }
 
+TEST_F(FirstTriesTest, ALogForAModelOfText) {
+  write("t.tsv", "a\tred ball\nb\tblue ball\n");
+  ASSERT_EQ(train("t.tsv").code, 0);
+  write("ratings.dat", "1::1193::5::978300760\n2::1193::5::978300760\n");
+  expect_refused(slide_.run({"predict", "r", "ratings.dat"}), "ratings.dat:1:1: this looks like a log");
+  EXPECT_EQ(slide_.run({"predict", "r", "ratings.dat", "--format", "text"}).code, 0);
+  write("numbers.txt", "1 2\n3 4\n");
+  EXPECT_EQ(slide_.run({"predict", "r", "numbers.txt"}).code, 0);
+}
+
 TEST_F(FirstTriesTest, AHeaderOfAnotherSet) {
   write("d.txt", xmc(20, 6, 4));
   ASSERT_EQ(train("d.txt").code, 0);
