@@ -14,18 +14,25 @@ namespace slide {
 
 namespace {
 
+constexpr std::size_t kManyIds = 100'000;  // of which gaps may cost the memory
+
 MemoryPlan plan_within(const Config& config, const Dataset& train, const BlockBounds& bounds, int threads,
                        const Cluster* cluster) {
   const std::size_t features = train.feature_count(), labels = train.label_count();
   // Of more threads than processors, some take no task of a phase.
   const int busy = std::min(threads, 4 * static_cast<int>(allowed_processors().size()));
+  const auto of_data = [&](MemoryPlan plan) {
+    plan.features = features, plan.feature_entries = train.feature_entries();
+    plan.labels = labels, plan.label_entries = train.label_entries();
+    return plan;
+  };
   if (cluster == nullptr || cluster->size() == 1)
-    return plan_memory(config, features, labels, bounds, threads, busy);
+    return of_data(plan_memory(config, features, labels, bounds, threads, busy));
   const std::size_t size = config.layers.back().size;
   const NetworkParts parts =
       parts_for(config, train, size == 0 ? labels : size, static_cast<std::size_t>(cluster->rank()),
                 static_cast<std::size_t>(cluster->size()));
-  return plan_memory(config, features, parts, bounds, threads, busy);
+  return of_data(plan_memory(config, features, parts, bounds, threads, busy));
 }
 
 // Peak before optimizer, tables and workspaces exist, where that is larger.
@@ -38,6 +45,20 @@ std::string told_before(const MemoryPlan& plan) {
     return fmt::format("; before them, feature weights of the kNN {:.0f}", plan.learning / 1e6);
   if (plan.patterns <= plan.state() + plan.tables() + plan.workspaces()) return "";
   return fmt::format("; before them, patterns of the wide path {:.0f}", plan.patterns / 1e6);
+}
+
+// That most ids cannot occur, where there are fewer entries than ids.
+std::string told_of_gaps(const MemoryPlan& plan) {
+  std::string told;
+  const auto tell = [&](const char* what, std::size_t ids, std::size_t entries) {
+    if (ids < 2 * entries + kManyIds) return;
+    told += fmt::format(
+        "; the largest {} id is {}, but samples have only {} {}s in all: number the ids without gaps", what,
+        ids - 1, entries, what);
+  };
+  tell("feature", plan.features, plan.feature_entries);
+  tell("label", plan.labels, plan.label_entries);
+  return told;
 }
 
 }  // namespace
@@ -68,10 +89,11 @@ void require_memory(const MemoryPlan& plan, Cluster* cluster) {
   fail_input(
       "training needs {:.0f} MB beside the data (weights {:.0f}, optimizer {:.0f}, hash tables {:.0f}, "
       "neighbours {:.0f}, workspaces {:.0f}{}), and {:.0f} MB are free; set a smaller layer.0.size, "
-      "train.weights = bf16, layer.-1.wide = false{}{} or neighbours.share = 0",
+      "train.weights = bf16, layer.-1.wide = false{}{} or neighbours.share = 0{}",
       plan.training() / 1e6, plan.weights() / 1e6, plan.state() / 1e6, plan.tables() / 1e6,
       plan.neighbours / 1e6, plan.workspaces() / 1e6, told_before(plan), *free / 1e6,
-      plan.regression > 0 ? ", layer.-1.wide_ridge = 0" : "", plan.search > 0 ? ", data.crosses = 0" : "");
+      plan.regression > 0 ? ", layer.-1.wide_ridge = 0" : "", plan.search > 0 ? ", data.crosses = 0" : "",
+      told_of_gaps(plan));
 }
 
 }  // namespace slide

@@ -34,6 +34,8 @@ struct MemoryPlan {
   // What is gone when the first step comes: of the choice of feature crosses, before the network exists; of
   // first weights of items, while the wide path's patterns are found; and of feature-weight learning.
   double search = 0, regression = 0, patterns = 0, learning = 0;
+  // Ids of the training data, and entries of all its samples; 0 where they are not known.
+  std::size_t features = 0, feature_entries = 0, labels = 0, label_entries = 0;
 
   double parameters() const { return sum(&LayerPlan::parameters); }
   double weights() const { return sum(&LayerPlan::weights); }

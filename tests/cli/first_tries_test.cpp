@@ -81,5 +81,13 @@ TEST_F(FirstTriesTest, SharesThatLeaveTooLittle) {
   EXPECT_EQ(warned("0.1"), "") << "a tenth of a small set";
 }
 
+TEST_F(FirstTriesTest, IdsWithGaps) {
+  write("f.svm", "0 1:1\n1 3000000000:1\n");
+  expect_refused(train("f.svm"),
+                 "the largest feature id is 3000000000, but samples have only 2 features in all");
+  write("l.svm", "0 1:1\n2000000000 1:1\n");
+  expect_refused(train("l.svm"), "the largest label id is 2000000000");
+}
+
 }  // namespace
 }  // namespace slide::test
