@@ -49,6 +49,9 @@ bool starts_negative(const Line& line, const char* at) {
 [[noreturn]] void fail_label(const Line& line, const char* at) {
   if (line.ends_token(at))
     line.fail(at, "a label is missing or cut off here; write l1,l2,... without blanks");
+  if (starts_negative(line, at) && line.syntax.libsvm && line.token(at, ',') == "-1")
+    line.fail(
+        at, "label -1 is negative; labels are ids that count from 0: of two classes -1 and +1 write 0 and 1");
   if (starts_negative(line, at)) {
     line.fail(at, "label {} is negative; labels are ids that count from 0", line.token(at, ','));
   }

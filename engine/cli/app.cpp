@@ -60,6 +60,12 @@ std::string unknown_command(const CLI::App& app, const std::string& name) {
                      nearest.empty() ? "; see" : nearest + " See");
 }
 
+std::string unknown_option(const CLI::App& app, const std::string& word) {
+  const std::string nearest = nearest_option(app, word);
+  return fmt::format("unknown option '{}'{} 'slide --help'", word,
+                     nearest.empty() ? "; options of a command stand behind it, see" : nearest + " See");
+}
+
 int execute(const Action& action, const Settings& settings) {
   try {
     action();
@@ -152,6 +158,10 @@ int parse_and_execute(int argc, char** argv) {
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands_known.begin(), commands_known.end(), is_named)) {
     return fail_together(kExitBadInput, unknown_command(app, argv[1]));
   }
+  const std::string first = argv[1];
+  const std::string option = first.substr(0, first.find('='));
+  if (first.size() > 1 && first.starts_with('-') && app.get_option_no_throw(option) == nullptr)
+    return fail_together(kExitBadInput, unknown_option(app, first));
   const std::vector<std::string> words = arguments_of(argc, argv);
   Settings settings(words, app);
   if (const std::optional<int> ended = parse(words, settings, app)) return *ended;

@@ -1,7 +1,11 @@
 // `slide recommend`: the top items of users of a model of interactions.
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 
+#include "datasets/rows/data_parts.h"
+#include "engine/base/error.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
 #include "engine/cli/predict_run.h"
@@ -21,6 +25,16 @@ void take_out(const std::string& name, PredictCommand& command) {
   }
   command.text_out = name;
   if (name.ends_with(".jsonl")) command.json = true;
+}
+
+// Throws InputError for the name of a user in place of a file of users.
+void refuse_user_as_file(const std::string& users) {
+  std::error_code ignored;
+  if (users.empty() || users == "-" || is_pattern(users) || std::filesystem::exists(users, ignored)) return;
+  fail_input(
+      "{}: no such file; --users names a file with a user a line; for a single user write "
+      "'echo USER | slide recommend MODEL --users -'",
+      users);
 }
 
 CLI::Validator known_ending() {
@@ -78,6 +92,7 @@ void add_recommend(CLI::App& app, Action& action) {
       throw CLI::ValidationError("--titles", "a matrix holds no titles; give --out FILE.tsv or FILE.jsonl");
     command->tsv = !command->json && command->out.empty();
     action = [command] {
+      refuse_user_as_file(command->data);
       run_together("recommend", [&](Cluster& cluster) { run_predict(*command, cluster); });
     };
   });

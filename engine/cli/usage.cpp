@@ -20,17 +20,6 @@ bool is_assignment(std::string_view word) {
          key.find('.') != std::string_view::npos;
 }
 
-std::string nearest_option(const CLI::App& sub, const std::string& word) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : sub.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back(name);
-  }
-  const std::string given = word.substr(0, word.find('='));
-  const std::string nearest =
-      config::near_name(given.substr(std::min(given.find_first_not_of('-'), given.size())), names);
-  return config::suggestion(nearest.empty() ? "" : "--" + nearest);
-}
-
 // "DATA", "MODEL DATA": the positional arguments of a command.
 std::string positionals(const CLI::App& sub) {
   std::string names;
@@ -115,6 +104,17 @@ std::string nearest_command(const CLI::App& app, std::string_view name) {
   std::vector<std::string> names;
   for (const CLI::App* sub : app.get_subcommands(nullptr)) names.push_back(sub->get_name());
   return config::suggestion(config::near_name(name, names));
+}
+
+std::string nearest_option(const CLI::App& sub, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : sub.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back(name);
+  }
+  const std::string given = word.substr(0, word.find('='));
+  const std::string nearest =
+      config::near_name(given.substr(std::min(given.find_first_not_of('-'), given.size())), names);
+  return config::suggestion(nearest.empty() ? "" : "--" + nearest);
 }
 
 void refuse_options_as_values(const CLI::App& command) {

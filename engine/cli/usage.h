@@ -15,6 +15,9 @@ std::vector<std::string> arguments_of(int argc, char** argv);
 // "; did you mean 'train'?" for the command nearest to `name`, else empty.
 std::string nearest_command(const CLI::App& app, std::string_view name);
 
+// "; did you mean '--out'?" for the option of a command nearest to `word`, else empty.
+std::string nearest_option(const CLI::App& sub, const std::string& word);
+
 // Throws CLI::ValidationError where an option has another option as its value: `--out --force`.
 void refuse_options_as_values(const CLI::App& command);
 

@@ -183,11 +183,21 @@ bool set(const Choice& choice, const toml::node& node) {
   return true;
 }
 
+// Names of losses in other programs.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"ova", "sigmoid"},           {"one-vs-all", "sigmoid"}, {"ovr", "sigmoid"}, {"bce", "sigmoid"},
+    {"logistic", "sigmoid"},      {"binary", "sigmoid"},     {"hs", "softmax"},  {"ns", "softmax"},
+    {"cross-entropy", "softmax"}, {"ce", "softmax"}};
+
 // "; did you mean 'adam'?" for a misspelt choice, else empty.
 std::string suggest_choice(const Field& field, const toml::node& node) {
   const auto* choice = std::get_if<Choice>(&field.value);
   if (choice == nullptr || !node.is_string()) return "";
   const std::vector<std::string> names(choice->names.begin(), choice->names.end());
+  for (const auto& [other, name] : kOtherNames) {
+    if (node.as_string()->get() == other && std::ranges::count(names, "softmax") > 0)
+      return fmt::format("; did you mean '{}'?", name);
+  }
   return fmt::format("; did you mean '{}'?", nearest_name(node.as_string()->get(), names));
 }
 

@@ -313,7 +313,7 @@ class Search {
   void check() const {
     if (trials_ == 0 && runner_.ended()) fail_input("the search was ended before its first trial was done");
     if (trials_ == 0) {
-      fail_input("{:.1f} minutes were too short for a single training run; give more, or fewer train.epochs",
+      fail_input("{:.6g} minutes were too short for a single training run; give more, or fewer train.epochs",
                  options_.seconds / 60.0);
     }
     if (base_.within) return;

@@ -89,5 +89,22 @@ TEST_F(FirstTriesTest, IdsWithGaps) {
   expect_refused(train("l.svm"), "the largest label id is 2000000000");
 }
 
+TEST_F(FirstTriesTest, AUserAsAFile) {
+  write("log", "1 2 3\n2 3\n3 1 2\n");
+  ASSERT_EQ(train("log", {"--set", "data.kind=interactions"}).code, 0);
+  expect_refused(slide_.run({"recommend", "r", "--users", "5"}),
+                 "echo USER | slide recommend MODEL --users -");
+  EXPECT_EQ(slide_.run({"recommend", "r", "--users", "-"}, "2\n").code, 0);
+}
+
+TEST_F(FirstTriesTest, NamesOfOthers) {
+  write("t.tsv", "a\tred ball\nb\tblue ball\n");
+  expect_refused(train("t.tsv", {"--set", "loss.kind=ova"}), "did you mean 'sigmoid'?");
+  expect_refused(train("t.tsv", {"--set", "loss.kind=hs"}), "did you mean 'softmax'?");
+  expect_refused(slide_.run({"--versoin"}), "unknown option '--versoin'; did you mean '--version'?");
+  expect_refused(slide_.run({"-x", "train"}), "unknown option '-x'");
+  EXPECT_EQ(slide_.run({"--version"}).code, 0);
+}
+
 }  // namespace
 }  // namespace slide::test

@@ -52,7 +52,7 @@ TEST(Libsvm, FaultsNameFileLineAndColumn) {
     bool one_based = false;
   };
   const std::vector<Fault> faults = {
-      {"1 1:1\n-1 1:1\n", "2:1", "label -1 is negative"},
+      {"1 1:1\n-1 1:1\n", "2:1", "of two classes -1 and +1 write 0 and 1"},
       {"1 1:1\n2.5 1:1\n", "2:1", "'2.5' is no label"},
       {"1 1:1\n1 qid:3 1:1\n", "2:3", "query id"},
       {"1 1:1\nqid:3 1:1\n", "2:1", "query id"},
