@@ -204,8 +204,8 @@ std::shared_ptr<const TextModel> without_labels(const TextModel& before, const s
 std::shared_ptr<const TextModel> learn_texts(const TextSamples& samples, LabelIds label_ids,
                                              const TextOptions& options, int threads) {
   threads = resolve_threads(threads);
-  TextSampleChunks chunks(samples);
   TextModelParts parts;
+  TextSampleChunks chunks(samples, parts.form);
   if (label_ids == LabelIds::kAsGiven) {
     for (const std::string_view name : samples.label_names) parts.label_names.add(name);
   }
@@ -222,7 +222,7 @@ std::shared_ptr<const TextModel> learn_more_texts(const TextSamples& samples, co
   for (std::uint32_t label = 0; same && label < known; ++label)
     same = samples.label_names[label] == before.label_name(label);
   if (!same) fail_input("labels: the first {} names must be those of the model, in its order", known);
-  TextSampleChunks chunks(samples);
+  TextSampleChunks chunks(samples, before.form());
   std::vector<Seen> seen = nothing_seen(before.options(), threads);
   count_all(chunks, seen);
   TextModelParts parts;

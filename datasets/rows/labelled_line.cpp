@@ -127,11 +127,31 @@ void split_labelled(std::string_view line, TextForm form, Labels labels, Labelle
   }
 }
 
-void split_plain(std::string_view text, TextForm form, LabelledLine& result) {
+namespace {
+
+// Form of labels to remove from a text for prediction; nullopt: there are none.
+std::optional<TextForm> plain_form(std::string_view text, TextForm form) {
+  if (has_items(form)) return std::nullopt;
   const std::size_t at = find_prefixed(text);
-  const bool has_prefix =
+  const bool prefixed =
       at != std::string_view::npos && text.substr(0, at).find('\t') == std::string_view::npos;
-  split_labelled(text, has_prefix ? TextForm::kFastText : form, Labels::kOptional, result);
+  return prefixed ? TextForm::kFastText : form;
+}
+
+}  // namespace
+
+void split_plain(std::string_view text, TextForm form, LabelledLine& result) {
+  result.labels.clear();
+  result.text = text;
+  if (const auto plain = plain_form(text, form)) split_labelled(text, *plain, Labels::kOptional, result);
+}
+
+void split_unlabelled(std::string_view text, TextForm form, LabelledLine& result) {
+  result.labels.clear();
+  result.text = text;
+  if (plain_form(text, form) != TextForm::kFastText) return;
+  split_labelled(text, TextForm::kFastText, Labels::kOptional, result);
+  result.labels.clear();
 }
 
 namespace {

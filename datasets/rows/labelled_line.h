@@ -64,8 +64,13 @@ void split_labelled(std::string_view line, TextForm form, Labels labels, Labelle
                     std::string_view separator = ",");
 
 // Parses text for prediction by a model whose training text had `form`: optional labels are removed,
-// __label__NAME always, and for tables the part before a tab in the first line.
+// __label__NAME from lines of that form and where one stands first, and for tables the part before a tab in
+// the first line. Items of an interaction log have any name.
 void split_plain(std::string_view text, TextForm form, LabelledLine& result);
+
+// The same for a text that comes without labels, from memory: only __label__NAME is removed, where
+// split_plain removes it; a TAB is part of the text.
+void split_unlabelled(std::string_view text, TextForm form, LabelledLine& result);
 
 // Whether a line is certainly XMC or libsvm text: optional labels, then only features `id:value`.
 bool looks_like_features(std::string_view line);

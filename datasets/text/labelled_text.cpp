@@ -222,7 +222,7 @@ Dataset read_to_memory(Chunks& chunks, const TextModel& model, bool normalize, i
 }  // namespace
 
 Dataset parse_texts(const TextSamples& samples, const TextModel& model, bool normalize, int threads) {
-  TextSampleChunks chunks(samples);
+  TextSampleChunks chunks(samples, model.form());
   ReadReport report;
   return read_to_memory(chunks, model, normalize, threads, report);
 }

@@ -21,18 +21,18 @@ struct TextSamples {
   std::span<const std::string_view> label_names;
 };
 
-// The same in chunks for independent tasks, like LabelledChunks.
+// The same in chunks for independent tasks, like LabelledChunks. `form`: of the model's labelled text; words
+// that are labels there (split_unlabelled) are left out.
 class TextSampleChunks {
  public:
-  explicit TextSampleChunks(const TextSamples& samples) : samples_(samples) {}
+  TextSampleChunks(const TextSamples& samples, TextForm form) : samples_(samples), form_(form) {}
 
   std::size_t size() const { return (samples_.texts.size() + kSamples - 1) / kSamples; }
   template <class Use>
   void for_each_line(std::size_t chunk, LabelledLine& parts, const Use& use) const {
     const std::size_t end = std::min(samples_.texts.size(), (chunk + 1) * kSamples);
     for (std::size_t i = chunk * kSamples; i < end; ++i) {
-      parts.text = samples_.texts[i];
-      parts.labels.clear();
+      split_unlabelled(samples_.texts[i], form_, parts);
       if (!samples_.label_offsets.empty()) {
         for (std::uint64_t j = samples_.label_offsets[i]; j < samples_.label_offsets[i + 1]; ++j)
           parts.labels.push_back(samples_.label_names[samples_.label_ids[j]]);
@@ -50,6 +50,7 @@ class TextSampleChunks {
   static constexpr std::size_t kSamples = 256;  // per chunk
 
   TextSamples samples_;
+  TextForm form_;
 };
 
 }  // namespace slide

@@ -320,6 +320,25 @@ TEST(TextPlain, EveryLineIsASample) {
   EXPECT_TRUE(plain(model, "").empty());
 }
 
+// Words that a line of the form has as labels are none of a text in memory; a TAB is part of it.
+TEST(TextPlain, TextsInMemoryLeaveOutWordsOfLabels) {
+  TextOptions pairs = simple();
+  pairs.word_ngrams = 2;
+  const std::string prefixed = "__label__x a b\n__label__y b\n";
+  const Model model = learn(prefixed, pairs), table = learn("x\ta b\ny\tb\n", pairs);
+  const auto texts = [](const Model& with, std::vector<std::string_view> all) {
+    return named(parse_texts({all, {}, {}, {}}, *with, false, 2), *with);
+  };
+  const std::vector<std::string_view> asked = {"a __label__q b", "__label__a", "__label__x a"};
+  EXPECT_EQ(texts(model, asked), (Rows{"|a b:1 a:1 b:1", "|", "|a:1"}));
+  EXPECT_EQ(texts(table, {"y\ta", "__label__a b"}), (Rows{"|a:1", "|b:1"}));
+  const std::vector<std::uint64_t> ends = {0, 1, 2};
+  const std::vector<std::uint32_t> ids = {0, 1};
+  const std::vector<std::string_view> learnt = {"__label__x a b", "__label__y b"}, names = {"x", "y"};
+  EXPECT_EQ(learn_texts({learnt, ends, ids, names}, LabelIds::kByFrequency, pairs, 2)->to_bytes(),
+            learn(prefixed, pairs)->to_bytes());
+}
+
 TEST(TextReader, ReadsFilesWithTheVocabularyOnly) {
   const TemporaryFolder folder;
   const std::string text = "__label__x a b\n__label__y b\n";
