@@ -8,12 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "datasets/rows/line_chunks.h"
 #include "datasets/text/labelled_text.h"
 #include "datasets/text_learner.h"
 #include "engine/api/csr_input.h"
 #include "engine/api/internals.h"
 #include "engine/base/foreign_text.h"
 #include "engine/run/known_users.h"
+#include "engine/run/unknown.h"
 
 namespace slide::api {
 
@@ -106,16 +108,39 @@ Data Data::learn_more_texts(const std::vector<std::string_view>& texts, const Cs
 
 namespace {
 
-Data texts_with(const std::vector<std::string_view>& texts, const DataConfig& config,
-                const std::shared_ptr<const TextModel>& text, const CsrMatrix& labels) {
-  Dataset parsed = parse_texts({texts, {}, {}, {}}, *text, config.normalize, 0);
+// A vocabulary that texts are read with. `dense`: columns that the samples have beside the texts.
+struct Vocabulary {
+  const DataConfig& config;
+  const std::shared_ptr<const TextModel>& text;
+  std::size_t dense = 0;
+};
+
+// A warning where most texts have no known word; empty ones do not count.
+std::vector<std::string> texts_without_words(const std::vector<std::string_view>& texts,
+                                             const Vocabulary& with, const Dataset& rows) {
+  if (with.dense > 0 || has_items(with.text->form())) return {};
+  Unknown unknown;
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (is_blank_line(texts[i])) continue;
+    ++count;
+    unknown.empty_rows += rows.features(i).ids.empty() ? 1 : 0;
+  }
+  std::string warning = foreign_warning(unknown, "texts", count, FeatureKind::kWords);
+  if (warning.empty()) return {};
+  return {std::move(warning)};
+}
+
+Data texts_with(const std::vector<std::string_view>& texts, const Vocabulary& with, const CsrMatrix& labels) {
+  Dataset parsed = parse_texts({texts, {}, {}, {}}, *with.text, with.config.normalize, 0);
+  std::vector<std::string> warnings = texts_without_words(texts, with, parsed);
   if (labels.offsets.size() == 0) {
-    std::vector<std::string> warnings = rows_without_items(config, parsed);
-    return texts_read(config, std::move(parsed), text, nullptr, std::move(warnings));
+    if (warnings.empty()) warnings = rows_without_items(with.config, parsed);
+    return texts_read(with.config, std::move(parsed), with.text, nullptr, std::move(warnings));
   }
   const CsrInput rows = take_csr(labels, {}, nullptr, "labels");
   check_rows(texts, rows);
-  return texts_read(config, with_labels_of(parsed, rows), text);
+  return texts_read(with.config, with_labels_of(parsed, rows), with.text, nullptr, std::move(warnings));
 }
 
 }  // namespace
@@ -125,7 +150,7 @@ Data Data::from_texts(const std::vector<std::string_view>& texts, const Model& m
   return guarded([&] {
     const slide::Model& used = Internals::of(model)->model;
     if (used.text == nullptr) fail_input("the model was trained on features, not on text; use from_csr()");
-    return texts_with(texts, used.config.data, used.text, labels);
+    return texts_with(texts, {used.config.data, used.text, used.shape.dense}, labels);
   });
 }
 
@@ -134,7 +159,7 @@ Data Data::from_texts(const std::vector<std::string_view>& texts, const Data& le
   return guarded([&] {
     if (!learnt.is_text()) fail_input("the training data are features, not text; use from_csr()");
     const Reading& reading = *learnt.impl_->reading;
-    return texts_with(texts, reading.options, reading.text, labels);
+    return texts_with(texts, {reading.options, reading.text, learnt.dense_columns()}, labels);
   });
 }
 

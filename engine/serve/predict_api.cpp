@@ -301,7 +301,7 @@ PredictAnswer answer_predict(std::string_view body, const ServedModel& model, st
   Predictor::Scratch& scratch = inference == Inference::kLsh ? (*space).lsh : (*space).full;
   Answer answer(model, ask, data, (*space).attribution, held, 2 * body.size() + kRequestBytes);
   answer.count(metrics);
-  if (metrics != nullptr) metrics->add_unknown(samples.unknown() + samples.unknown_words());
+  if (metrics != nullptr) metrics->add_unknown(samples.unknown());
   const auto call = [&](const Dataset& rows, const Predictor::Wanted& asked, const Predictor::Sink& sink) {
     predictor->predict(rows, asked, scratch, sink);
   };
@@ -312,6 +312,8 @@ PredictAnswer answer_predict(std::string_view body, const ServedModel& model, st
     if (inputs != nullptr) answer.add("}");
   };
   if (samples.unknown() > 0) answer.add(fmt::format("\"unknown_features\":{},", samples.unknown()));
+  if (samples.without_features() > 0)
+    answer.add(fmt::format("\"samples_without_features\":{},", samples.without_features()));
   if (samples.without_items() > 0)
     answer.add(fmt::format("\"users_without_items\":{},", samples.without_items()));
   if (inputs != nullptr) answer.add("\"results\":[");

@@ -92,7 +92,7 @@ void RequestSamples::add_text(const Json& value) {
   split_plain(*text, model_.text->form(), space_.parts);
   const bool scaled = model_.config.data.normalize && !names_.back();
   model_.text->features_of(space_.parts.text, scaled, space_.tokenizer, row);
-  (has_items(model_.text->form()) ? unknown_ : unknown_words_) += row.unknown;
+  unknown_ += row.unknown;
   append(row.feature_count);
 }
 
@@ -225,7 +225,10 @@ std::size_t RequestSamples::with_items_of_user(std::size_t count) {
 
 // The sample in the workspace's row.
 void RequestSamples::append(std::size_t count) {
-  if (names_.back()) count = with_items_of_user(count);
+  if (names_.back())
+    count = with_items_of_user(count);
+  else
+    without_features_ += count == 0 && columns() == 0 ? 1 : 0;
   const Row& row = space_.row;
   const auto entries = static_cast<std::ptrdiff_t>(count);
   arrays_.feature_ids.insert(arrays_.feature_ids.end(), row.ids.begin(), row.ids.begin() + entries);

@@ -42,10 +42,11 @@ class RequestSamples {
   void add(const Json& input);
   void add(Parts parts);
 
-  // Values of features that the model does not know, and that were left out of all samples.
+  // Values of features, and words and n-grams of texts, that the model does not know, and that were left out
+  // of all samples.
   std::size_t unknown() const { return unknown_; }
-  // Words and n-grams of texts that it does not know.
-  std::size_t unknown_words() const { return unknown_words_; }
+  // Samples without any known feature, users aside.
+  std::size_t without_features() const { return without_features_; }
   // Users of whom no item is known.
   std::size_t without_items() const { return without_items_; }
   // Of a sample; nothing where none was named.
@@ -83,7 +84,7 @@ class RequestSamples {
   std::vector<float> dense_;                       // rows of dense columns, one behind the other
   std::vector<std::optional<std::string>> names_;  // of the users of samples
   Items items_;
-  std::size_t unknown_ = 0, unknown_words_ = 0, without_items_ = 0;
+  std::size_t unknown_ = 0, without_features_ = 0, without_items_ = 0;
 };
 
 }  // namespace slide::serve

@@ -177,6 +177,21 @@ TEST(ApiText, TextsAreReadWithWhatOtherTextsTaught) {
             "the training data are features, not text; use from_csr()");
 }
 
+TEST(ApiText, TextsWithoutAKnownWordAreWarnedOf) {
+  const Texts few(120);
+  const Data learnt = few.learnt(text_config(), true);
+  const Model model = train(text_config(), learnt);
+  const auto warned = [&](const std::vector<std::string_view>& texts) {
+    return Data::from_texts(texts, model).warnings();
+  };
+  EXPECT_EQ(warned({"qqq www"}),
+            (std::vector<std::string>{"texts: 1 of 1 samples have no feature that the model knows; check "
+                                      "that the data are those that the model is for"}));
+  EXPECT_EQ(warned({"qqq", "", "__label__word1"}).size(), 1U);
+  EXPECT_EQ(Data::from_texts({"qqq"}, learnt).warnings().size(), 1U);
+  EXPECT_TRUE(warned({"", "word1", "qqq"}).empty()) << "no more than half, and the empty one says nothing";
+}
+
 // Arrays of the engine's own types, which other data use where they are.
 TEST(ApiText, LabelsOfTextsToPredictAreCopied) {
   const Texts few(120);

@@ -184,3 +184,39 @@ def test_names_that_are_no_utf8_are_kept(tmp_path, program):
     assert labels.tolist() == [name, "music"] and len(features) > 3
     with pytest.raises(slide.InputError, match="there is no label"):
         model.nearest_labels("g\udce5rten")
+
+
+def test_words_of_labels_are_left_out_as_of_lines(program, words, tmp_path):
+    """Of lines `slide predict` takes them for labels."""
+    lines = [" ".join(f"__label__{name}" for name in names) + " " + text for names, text in zip(NAMES, TEXTS)]
+    plain = slide.Classifier(**words, train__threads=1).fit(TEXTS, NAMES)
+    same = slide.Classifier(**words, train__threads=1).fit(lines, NAMES)
+    assert (plain.model_.label_vectors() == same.model_.label_vectors()).all()
+    plain.save(tmp_path / "model.slide")
+    asked = ["the __label__music violin", "__label__nature the cello", "birds and __label__x"]
+    (tmp_path / "asked.txt").write_text("\n".join(asked) + "\n")
+    printed = program("predict", tmp_path / "model.slide", tmp_path / "asked.txt", "--k", 2).splitlines()
+    _, scores = plain.model_.predict(asked, 2)
+    for line, row in zip(printed, scores):
+        np.testing.assert_allclose([float(part.rsplit(":", 1)[1]) for part in line.split("\t")], row, rtol=1e-4)
+
+
+def test_texts_without_a_known_word_are_warned_of(words):
+    classifier = slide.Classifier(**words).fit(TEXTS, NAMES)
+    line = "^texts: 1 of 1 samples have no feature that the model knows; check that the data are those that the model is for$"
+    for call in (classifier.predict, classifier.top_k, classifier.model_.predict, classifier.model_.explain):
+        with pytest.warns(UserWarning, match=line) as told:
+            call(["qqq www"])
+        assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        classifier.model_.predict(["the violin", "qqq", ""])
+
+
+def test_names_of_a_file_go_into_fit(words, tmp_path):
+    """As the page says."""
+    path = tmp_path / "train.ft"
+    path.write_text("".join(f"__label__{name} {text}\n" for (name, *_), text in zip(NAMES, TEXTS)))
+    x, y, _, names = slide.read(path, names=True, text__min_count=1)
+    classifier = slide.Classifier(**words).fit(x, [names[row.indices].tolist() for row in y])
+    assert classifier.classes_.tolist() == ["music", "nature"]

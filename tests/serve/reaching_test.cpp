@@ -54,6 +54,22 @@ TEST_F(PredictReachingTest, FeaturesThatTheModelDoesNotKnowAreLeftOutAndTold) {
   EXPECT_EQ(more["predictions"], known["predictions"]);
 }
 
+// So are words, and samples of which nothing is known, whose answer is what most samples have.
+TEST_F(PredictReachingTest, SamplesWithoutAKnownFeatureAreTold) {
+  ServerProcess server = serve("text");
+  Client client = server.client();
+  const Json known = client.predict({{"text", "bread"}}).json();
+  EXPECT_FALSE(known.contains("unknown_features") || known.contains("samples_without_features")) << known;
+  const Json unknown = client.predict({{"text", "qqqqqq"}}).json();
+  EXPECT_GE(unknown["unknown_features"], 1) << unknown;
+  EXPECT_EQ(unknown["samples_without_features"], 1);
+  EXPECT_FALSE(client.predict({{"text", ""}}).json().contains("unknown_features"));
+  const Json several = client.predict({{"inputs", {"", "bread", "qqqqqq"}}}).json();
+  EXPECT_EQ(several["samples_without_features"], 2) << several;
+  EXPECT_EQ(serve("ids").client().predict({{"features", Json::object()}}).json()["samples_without_features"],
+            1);
+}
+
 // A model with thresholds answers without further keys as `slide predict` does.
 TEST_F(PredictReachingTest, ThresholdsOfTheModelDecide) {
   write_file(slide_->path("thresholds.json"),

@@ -24,6 +24,7 @@ from ._inputs import (
     ranks_of,
     targets_of,
     text_data_of,
+    told,
     weights_of,
     whole,
 )
@@ -57,7 +58,7 @@ class Predictions:
             was, want = ("texts", "a list of texts") if self._text else ("features", "a matrix of features")
             raise InputError(f"Classifier was fitted on {was}; give {want}")
         if self._text:
-            return beside(text_data_of(x, self.model_._engine, targets), columns)
+            return beside(told(text_data_of(x, self.model_._engine, targets), stacklevel=5), columns)
         features = features_for(self.model_._engine, x, columns)
         if features.shape[0] == 0:
             raise InputError(f"Found array with 0 sample(s) (shape={features.shape}) while a minimum of 1 is required.")

@@ -513,7 +513,7 @@ class Model:
         if self._of_users and (texts := texts_of_items(x)) is not None:
             return told(text_data_of(texts, self._engine, targets), stacklevel=4)
         if are_texts(x):
-            return beside(text_data_of(x, self._engine, targets), columns)
+            return beside(told(text_data_of(x, self._engine, targets), stacklevel=4), columns)
         features = features_for(self._engine, x, columns)
         most = self.features - (0 if columns is None else self._engine.dense_columns)
         beyond = features.shape[1] - most
