@@ -19,6 +19,13 @@ std::string option_names(const CLI::App& app) {
   return names;
 }
 
+// A key of layers as that of the first and that of the last one; nothing for other keys.
+std::vector<std::string> of_layers(const std::string& key) {
+  const std::size_t dot = key.find('.');
+  if (key.substr(0, dot) != "layer") return {};
+  return {"layer.0" + key.substr(dot), "layer.-1" + key.substr(dot)};
+}
+
 // Keys that begin with one of `sections`, or all, as --set takes them: those of layers for the first and the
 // last one.
 std::string keys_to_set(const std::string& sections) {
@@ -28,20 +35,19 @@ std::string keys_to_set(const std::string& sections) {
     const std::size_t dot = key.name.find('.');
     const std::string section = key.name.substr(0, dot);
     if (!sections.empty() && sections.find(section) == std::string::npos) continue;
-    if (section != "layer") {
-      add(key.name);
-      continue;
-    }
-    for (const char* layer : {"layer.0", "layer.-1"}) add(layer + key.name.substr(dot));
+    const std::vector<std::string> numbered = of_layers(key.name);
+    if (numbered.empty()) add(key.name);
+    for (const std::string& name : numbered) add(name);
   }
   return keys;
 }
 
-// What `slide config` explains: sections and keys.
+// What `slide config` explains: sections and keys, those of layers with a number or without.
 std::string keys_to_explain() {
   std::string keys, sections, last;
   for (const KeyInfo& key : config_keys()) {
     keys += " " + key.name;
+    for (const std::string& name : of_layers(key.name)) keys += " " + name;
     if (const std::string section = key.name.substr(0, key.name.find('.')); section != last)
       sections += (sections.empty() ? "" : " ") + (last = section);
   }

@@ -128,6 +128,9 @@ TEST_F(ShellTest, BashCompletesCommandsAndTheirOptions) {
   EXPECT_EQ(answer("evaluate --set train.ep"), "\n");
   EXPECT_EQ(answer("predict --set train.ep"), "\n");
   EXPECT_EQ(answer("config train.ep"), "train.epochs\n");
+  EXPECT_EQ(answer("config layer.-1.unif"), "layer.-1.uniform\n");
+  EXPECT_EQ(answer("config layer.0.si"), "layer.0.size\n");
+  EXPECT_EQ(answer("config layer.unif"), "layer.uniform\n");
   EXPECT_EQ(answer("config neigh").substr(0, 28), "neighbours neighbours.share ");
   EXPECT_EQ(answer("models ''"), "add use rollback list\n");
   EXPECT_EQ(answer("models add fold"), "\n");
