@@ -14,7 +14,8 @@ import pytest
 import slide
 
 
-def test_the_model_file_is_that_of_the_command_line(program, tmp_path):
+def test_the_model_file_is_that_of_the_command_line(program, tmp_path, monkeypatch):
+    monkeypatch.setattr("slide.classifier.refuse_files", lambda keys: None)  # the file names its data
     program("generate", "--samples", 3000, "--features", 2000, "--labels", 500, "--out", tmp_path / "data")
     path = tmp_path / "data" / "train.txt"
     with open(path) as file:

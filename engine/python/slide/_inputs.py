@@ -478,6 +478,24 @@ def targets_of(y: Any, known: Optional[np.ndarray] = None, unseen: bool = False)
     return _of_single(array, known, unseen)
 
 
+def require_labels(targets: Targets) -> None:
+    """Raises InputError where there are samples, but none has a label."""
+    if targets.samples > 0 and targets.rows[0][-1] == targets.rows[0][0]:
+        raise InputError("labels: no training sample has a label; give 1 in its column, or its name, where a sample has one")
+
+
+def check_known(what: str, targets: Targets, y: Any, known: int, stacklevel: int = 4) -> None:
+    """Raises InputError where all labels are beyond the first `known` ones, and warns where most are."""
+    ids = np.asarray(targets.rows[1])
+    unknown = int(np.count_nonzero(ids >= known))
+    if unknown and unknown == len(ids):
+        raise InputError(f"{what}: none of its labels is one of those in y ({_shown(first_label(y))}); give labels as in y")
+    if 2 * unknown > len(ids):
+        warnings.warn(
+            f"{what}: {unknown} of {len(ids)} labels are none of those in y, and count as missed", UserWarning,
+            stacklevel=stacklevel)
+
+
 def numbered(y: Any) -> Targets:
     """Labels that are numbers, as they are given: one a sample, lists, or a matrix with a column for each."""
     y = _plain_labels(y)

@@ -10,7 +10,7 @@ from typing import Any, Iterable, Optional, Union
 import numpy as np
 
 from ._inputs import _shown, number
-from ._keys import sections
+from ._keys import is_key, overrides_of, sections
 from ._slide import InputError, near_name
 
 # Parameters of other estimators, and what a Classifier has for them.
@@ -41,6 +41,40 @@ HAS_INSTEAD = {
     "tol": "there is no tolerance here; with validation, training ends after train__patience epochs without a better one",
     "validation_fraction": "it is validation here",
 }
+
+# What tune has for arguments of other searches.
+_OF_TUNE = {
+    "minutes": "it is seconds here, 60 a minute",
+    "max_time": "it is seconds here",
+    "n_iter": "it is trials here",
+    "n_trials": "it is trials here",
+    "timeout": "it is seconds here",
+}
+
+# Keys of files, which have no effect on samples that are given otherwise.
+_FILES = {
+    "data.train": "the samples are those that are given",
+    "data.test": "measure others by score, or by evaluate of the Model",
+    "data.test_newest": "measure other samples by score, or by evaluate of the Model",
+    "data.test_after": "measure other samples by score, or by evaluate of the Model",
+}
+
+
+def refuse_files(keys: dict[str, Any]) -> None:
+    """Raises InputError for a key that names files, where samples are given otherwise."""
+    for override in overrides_of(keys):
+        key = override.split("=", 1)[0]
+        if key in _FILES:
+            raise InputError(f"{key.replace('.', '__')}: it has no effect here, {_FILES[key]}; leave it out")
+
+
+def refuse_arguments(method: str, keys: Iterable[str], parameters: Iterable[str]) -> None:
+    """Raises InputError for the first of `keys` that is none of the configuration. `parameters`: those of `method`."""
+    for name in keys:
+        if is_key(name.replace(".", "__")):
+            continue
+        here = _OF_TUNE[name] if method == "tune" and name in _OF_TUNE else instead_of(name, parameters)
+        raise InputError(f"Invalid argument {name!r} of {method}; {here}")
 
 
 def instead_of(name: str, parameters: Iterable[str]) -> str:

@@ -18,6 +18,7 @@ from ._inputs import (
     apart,
     are_texts,
     beside,
+    check_known,
     csr_of,
     csr_of_ids,
     data_of,
@@ -48,6 +49,7 @@ from ._parameters import (
     cut_of,
     instead_of,
     label_weights_of,
+    refuse_files,
     share_of,
     with_known_names,
 )
@@ -183,6 +185,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         """validated: there is an eval_set."""
         more = []
         keys = with_known_names(self._keys(), self)
+        refuse_files(keys)
         if validated and self.validation:
             raise InputError("validation holds out samples, and eval_set gives others; give one of the two")
         if self.validation or validated:
@@ -295,9 +298,12 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
             raise InputError("eval_set: give a pair (X, y), or a list of one; training ends by one set")
         x, columns = apart(eval_set[0])
         x, y = one_text_column(x), eval_set[1]
+        if all(isinstance(one, (list, tuple)) and len(one) == 0 for one in (x, y)):
+            raise InputError("eval_set: there are no samples; give some, or leave eval_set out")
         if self._text != are_texts(x):
             raise InputError(f"eval_set: give {'texts' if self._text else 'a matrix of features'}, as X is")
         targets = self._known(y, unseen=True)
+        check_known("eval_set", targets, y, len(self.classes_))
         if self._text:
             return beside(text_data_of(x, data, targets), columns)
         features = features_for(data, x, columns)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from inspect import signature
 from typing import Any, Optional
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from . import _slide
 from ._inputs import apart, csr_of, data_of, numbered, told
 from ._keys import config_of
+from ._parameters import refuse_arguments, refuse_files
 from .model import Model, left_out_line
 
 _INT32 = np.iinfo(np.int32).max
@@ -62,6 +64,8 @@ def read(
     elif known is not None:
         raise _slide.InputError("known: give a model of interactions, too")
     else:
+        refuse_arguments("read", keys, signature(read).parameters)
+        refuse_files(keys)
         config = config_of(None, {"data__normalize": False, **keys})
         data = _slide.Data.read(os.fspath(path), config)
         told(data)

@@ -7,6 +7,7 @@ import os
 import warnings
 from dataclasses import dataclass
 from html import escape
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional, Sequence
 
 import numpy as np
@@ -31,6 +32,7 @@ from ._inputs import (
     whole,
 )
 from ._keys import config_of, overrides_of
+from ._parameters import refuse_arguments, refuse_files
 from ._shown import Measures, table_of
 
 if TYPE_CHECKING:
@@ -197,6 +199,8 @@ def tune(
     until then has gone to `on_trial`. Raises InputError for parameters and data at fault, and when the time was too short
     for one trial.
     """
+    refuse_arguments("tune", keys, signature(tune).parameters)
+    refuse_files(keys)
     base = None if config is None else os.fspath(config)
     start = config_of(base, keys)
     if Y is None:
