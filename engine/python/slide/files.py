@@ -43,7 +43,8 @@ def read(
 
     From labelled text a vocabulary is learnt by the keys of ``text``, ``text__min_count=2``; with `model` the text is read
     with that of the model, and its labels get the model's numbers. names: return X, Y, feature names and label names,
-    object arrays, None of data that are no text.
+    object arrays, None of data that are no text. ``fit(X, Y)`` takes the columns of Y by number; for classes by name give
+    ``[label_names[row.indices].tolist() for row in Y]``.
 
     known: with a model of interactions, the log of what users have. Then a row is a user of the log at `path`, in the order
     of their names; X is what the user has, and Y what else is at `path`, as ``slide test`` reads it.
