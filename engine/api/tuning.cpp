@@ -62,6 +62,7 @@ TuneResult tune_on(const slide::Config& stated, const Dataset& rows, const TuneO
 TuneResult tune(const Config& start, const Data& data, const TuneOptions& options,
                 const TuneCallbacks& callbacks) {
   return guarded_with_callbacks([&] {
+    if (!(options.seconds > 0)) fail_input("seconds: {}; give a time above 0", options.seconds);
     Config fixed = start;
     fixed.set(options.fixed);
     slide::Config config = Internals::of(fixed);

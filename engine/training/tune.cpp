@@ -313,8 +313,10 @@ class Search {
   void check() const {
     if (trials_ == 0 && runner_.ended()) fail_input("the search was ended before its first trial was done");
     if (trials_ == 0) {
-      fail_input("{:.6g} minutes were too short for a single training run; give more, or fewer train.epochs",
-                 options_.seconds / 60.0);
+      const bool short_of_one = options_.seconds < 60.0;
+      fail_input("{:.3g} {} were too short for a single training run; give more, or fewer train.epochs",
+                 short_of_one ? options_.seconds : options_.seconds / 60.0,
+                 short_of_one ? "seconds" : "minutes");
     }
     if (base_.within) return;
     fail_input(

@@ -130,7 +130,8 @@ TEST(ApiTune, CallbacksEndIt) {
   callbacks.step = nullptr;
   callbacks.trial = [](const Trial&) { throw std::out_of_range("of the callback"); };
   EXPECT_THROW(tune(small_config(), data, {}, callbacks), std::out_of_range);
-  EXPECT_NE(input_error([&] { tune(small_config(), data, {.seconds = 0.0}); }), "");
+  EXPECT_EQ(input_error([&] { tune(small_config(), data, {.seconds = -1.0}); }),
+            "seconds: -1; give a time above 0");
 }
 
 TEST(ApiReport, ShowsRunsByTheirFolder) {
