@@ -228,3 +228,66 @@ def test_arguments_of_other_estimators_are_named(method):
     refused(f"^Invalid argument 'early_stopping_rounds' of {method}; it is train__patience here, in epochs", call(early_stopping_rounds=3))
     refused(f"^Invalid argument 'max_iter' of {method}; it is a parameter: Classifier[(]max_iter=", call(max_iter=3))
     refused(f"^Invalid argument 'sample_weights' of {method}; did you mean sample_weight[?]", call(sample_weights=[1] * 20))
+
+
+@pytest.mark.parametrize("name, here", [
+    ("lr", "optimizer__learning_rate"), ("dim", "layer__0__size"), ("wordNgrams", "text__word_ngrams"),
+    ("epoch", "train__epochs"), ("minn", "text__char_ngrams_min"), ("maxn", "text__char_ngrams_max"),
+    ("minCount", "text__min_count"), ("thread", "train__threads"), ("neg", "layer__-1__uniform"),
+])
+def test_names_of_fasttext_name_keys(name, here):
+    refused(f"Invalid parameter '{name}' for estimator Classifier; it is {here}", lambda: slide.Classifier(**{name: 3}))
+
+
+def test_a_loss_by_its_name_alone_is_refused():
+    refused("^loss: 'ova'; it is loss__kind here", lambda: slide.Classifier(loss="ova", **OF_TEXTS).fit(TEXTS, NAMES))
+
+
+def test_keys_of_files_are_refused_where_samples_are_given():
+    for keys in ({"data__train": "x"}, {"data": {"train": "x"}}, {"data__test": "x"}, {"data__test_newest": 1}, {"data__test_after": "2"}):
+        key = "data__train" if "data" in keys else next(iter(keys))
+        line = f"^{key}: it has no effect here, .*; leave it out$"
+        refused(line, lambda: slide.Classifier(**keys, **OF_TEXTS).fit(TEXTS, NAMES))
+        refused(line, lambda: slide.Classifier(**keys, **OF_TEXTS).partial_fit(TEXTS, NAMES))
+        refused(line, lambda: slide.tune(TEXTS, NAMES, **keys))
+
+
+def test_other_names_of_arguments_of_tune_are_refused():
+    refused("^Invalid argument 'minutes' of tune; it is seconds here", lambda: slide.tune(TEXTS, NAMES, minutes=1))
+    refused("^Invalid argument 'n_trials' of tune; it is trials here", lambda: slide.tune(TEXTS, NAMES, n_trials=1))
+    refused("^Invalid argument 'second' of tune; did you mean seconds[?]", lambda: slide.tune(TEXTS, NAMES, second=1))
+    refused("^Invalid argument 'mode' of read; did you mean model[?]", lambda: slide.read("x", mode=1))
+    refused("^seconds: -1; give a time above 0", lambda: slide.tune(TEXTS, NAMES, seconds=-1, text__min_count=1))
+
+
+def test_an_eval_set_of_other_labels_is_refused_or_warned_of():
+    classifier = slide.Classifier(**OF_TEXTS)
+    refused("^eval_set: none of its labels is one of those in y [(]'zzz'[)]",
+            lambda: classifier.fit(TEXTS, NAMES, eval_set=(TEXTS[:5], ["zzz"] * 5)))
+    refused("^eval_set: none of its labels", lambda: slide.Classifier(**BRIEF).fit(EYE, EYE.astype(int), eval_set=(EYE, [[9]] * 20)))
+    refused("^eval_set: there are no samples", lambda: classifier.fit(TEXTS, NAMES, eval_set=([], [])))
+    with pytest.warns(UserWarning, match="^eval_set: 3 of 5 labels are none of those in y, and count as missed"):
+        classifier.fit(TEXTS, NAMES, eval_set=(TEXTS[:5], [["zzz"], ["zzz"], ["zzz"], ["warm"], ["warm"]]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        classifier.fit(TEXTS, NAMES, eval_set=(TEXTS[:3], [["warm"], ["far", "zzz"], ["warm"]]))
+
+
+def test_weights_at_fault_are_named(of_texts):
+    one = [names[0] for names in NAMES]
+    for weight in (-1, float("nan"), float("inf")):
+        for y in (one, NAMES):
+            refused("^class_weight: that of 'warm' is ", lambda: slide.Classifier(class_weight={"warm": weight}, **OF_TEXTS).fit(TEXTS, y))
+    plain = slide.Classifier(**OF_TEXTS, random_state=1, train__threads=1).fit(TEXTS, one)
+    same = slide.Classifier(**OF_TEXTS, random_state=1, train__threads=1).fit(TEXTS, one, sample_weight=2.0)
+    np.testing.assert_allclose(same.predict_proba(TEXTS[:2]), plain.predict_proba(TEXTS[:2]), rtol=1e-4)
+    refused("^weights: that of sample 0 is -2", lambda: slide.Classifier(**OF_TEXTS).fit(TEXTS, one, sample_weight=-2.0))
+
+
+def test_samples_without_any_label_or_text_are_refused(of_texts):
+    line = "^labels: no training sample has a label; "
+    refused(line, lambda: slide.Classifier(**OF_TEXTS).fit(TEXTS, np.zeros((20, 3), int)))
+    refused(line, lambda: slide.Classifier(**BRIEF).fit(EYE, sparse.csr_matrix((20, 3))))
+    refused(line, lambda: slide.Classifier(**BRIEF).fit(EYE, [[]] * 20))
+    for call in (of_texts.predict, of_texts.model_.predict, lambda x: slide.Classifier(**BRIEF).fit(x, ["a"])):
+        refused("^X: row 0 is missing [(]None[)]", lambda: call([None]))

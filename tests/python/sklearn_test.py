@@ -388,7 +388,7 @@ def test_weights_of_labels_are_those_of_a_file(few, tmp_path):
     before = zero.model_.label_vectors()
     assert (zero.partial_fit(x, y).model_.label_vectors() != before).any()
     for class_weight, message in (
-        ({77: 1.0}, "there is no class 77 in y"), ({1: -1.0}, "that of label 1 is -1; give numbers from 0"),
+        ({77: 1.0}, "there is no class 77 in y"), ({1: -1.0}, "that of 1 is -1; give a number from 0"),
         ({label: 0 for label in range(12)}, "all are 0"),
     ):
         with pytest.raises(slide.InputError, match=message):

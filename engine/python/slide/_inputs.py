@@ -153,7 +153,7 @@ def _checked_array(x: Any) -> np.ndarray:
     if isinstance(x, list) and len(x) == 2 and getattr(x[1], "ndim", 0) == 2:
         raise InputError("X is a list of two arrays; features with dense columns beside them are a pair in round brackets, (X, array)")
     if isinstance(x, (list, tuple)):
-        _require_rows(x)
+        require_rows(x)
     try:
         return check_array(x, dtype=np.float32, ensure_min_samples=0, estimator="Classifier")
     except ValueError as fault:
@@ -169,13 +169,16 @@ def _checked_array(x: Any) -> np.ndarray:
         ) from None
 
 
-def _require_rows(x: Any) -> None:
+def require_rows(x: Any) -> None:
     """Raises InputError for samples that are no rows of equal length."""
     if len(x) == 0:
         raise InputError("X is empty; give a matrix of features with a row a sample, or a list of texts")
     if any(isinstance(one, dict) for one in x):
         row = next(row for row, one in enumerate(x) if isinstance(one, dict))
         raise InputError(f"X: row {row} is a dict ({_shown(x[row])}); scikit-learn's DictVectorizer makes a matrix of dicts")
+    row = next((row for row, one in enumerate(x) if is_missing(one)), None)
+    if row is not None:
+        raise InputError(f"X: row {row} is missing ({_shown(x[row])}); give a text, '' for an empty one, or features")
     lengths = [len(one) if hasattr(one, "__len__") and getattr(one, "ndim", 1) else None for one in x]
     row = next((row for row, length in enumerate(lengths) if length != lengths[0]), None)
     if row is not None and not any(isinstance(one, str) for one in x):
@@ -690,6 +693,8 @@ def weighted(data: _slide.Data, weights: Any) -> _slide.Data:
     if weights is None:
         return data
     array = numbers_of_weights(weights)
+    if array.ndim == 0:
+        array = np.full(data.samples, array)
     if array.ndim != 1:
         raise InputError(f"Sample weights must be 1D array or scalar: there are {array.ndim} dimensions")
     return data.weighted(array)

@@ -80,6 +80,8 @@ def config_of(path: Optional[str], keys: Mapping[str, Any], more: Sequence[str] 
         base = _slide.Config() if path is None else _slide.Config.load(path)
         return _slide.Config.from_toml(_with_layers(base.to_toml(), layers), overrides)
     except _slide.InputError as fault:  # keys come as options do
+        if keys.get("loss") is not None and str(fault).removeprefix("--set ").startswith("loss="):
+            raise _slide.InputError(f"loss: {keys['loss']!r}; it is loss__kind here, 'sigmoid' (one against all) or 'softmax'") from None
         raise _slide.InputError(str(fault).removeprefix("--set ")) from None
 
 

@@ -40,6 +40,19 @@ HAS_INSTEAD = {
     "solver": "it is optimizer__kind here",
     "tol": "there is no tolerance here; with validation, training ends after train__patience epochs without a better one",
     "validation_fraction": "it is validation here",
+    # fastText's names
+    "bucket": "it is text__hash_buckets here",
+    "dim": "it is layer__0__size here",
+    "epoch": "it is train__epochs or max_iter here",
+    "lr": "it is optimizer__learning_rate here",
+    "maxn": "it is text__char_ngrams_max here",
+    "minCount": "it is text__min_count here",
+    "minCountLabel": "it is text__min_label_count here",
+    "minn": "it is text__char_ngrams_min here, with text__char_ngrams_max",
+    "neg": "it is layer__-1__uniform here, as Classifier(**{'layer__-1__uniform': 512})",
+    "pretrainedVectors": "it is train__vectors here",
+    "thread": "it is train__threads or n_jobs here",
+    "wordNgrams": "it is text__word_ngrams here",
 }
 
 # What tune has for arguments of other searches.
@@ -155,6 +168,9 @@ def _by_class(class_weight: dict, classes: np.ndarray) -> np.ndarray:
     if other is not None:
         raise InputError(f"class_weight: there is no class {other!r} in y")
     weights = {one: number(weight, f"class_weight of {one!r}") for one, weight in class_weight.items()}
+    for one, weight in weights.items():
+        if not 0 <= weight < np.inf:
+            raise InputError(f"class_weight: that of {one!r} is {weight:g}; give a number from 0")
     return np.array([weights.get(one, 1.0) for one in classes.tolist()], np.float64)
 
 

@@ -22,6 +22,7 @@ from ._inputs import (
     numbered,
     one_text_column,
     ranks_of,
+    require_rows,
     targets_of,
     text_data_of,
     told,
@@ -55,6 +56,8 @@ class Predictions:
         if self._text and isinstance(x, (list, tuple, np.ndarray)) and len(x) == 0:
             raise InputError("X is empty; give a list of one text or more")
         if self._text != are_texts(x):
+            if self._text and isinstance(x, (list, tuple)):
+                require_rows(x)
             was, want = ("texts", "a list of texts") if self._text else ("features", "a matrix of features")
             raise InputError(f"Classifier was fitted on {was}; give {want}")
         if self._text:

@@ -30,6 +30,7 @@ from ._inputs import (
     more_targets_of,
     numbers_of_weights,
     one_text_column,
+    require_labels,
     rows_of,
     targets_of,
     text_data_of,
@@ -245,6 +246,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
             cut_of(self.threshold, None)  # which says what is missing
         warn_of_swapped(X, y)
         targets = targets_of(y)
+        require_labels(targets)
         warn_of_joined(targets.classes, y)
         data = self._take(X, targets, config, self._weights(targets, sample_weight), groups, times)
         held = None if eval_set is None else self._held(data, eval_set)
