@@ -1,6 +1,9 @@
 #include "engine/serve/predict_api.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -10,6 +13,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/config/names.h"
 #include "engine/config/spellings.h"
 #include "engine/inference/reaching.h"
 #include "engine/serve/request_samples.h"
@@ -150,6 +154,27 @@ class Answer {
   std::string text_;  // the piece that is being made
 };
 
+// Names of other servers for keys of a request.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOtherNames = {
+    {{"top_k", "k"},
+     {"topk", "k"},
+     {"n", "k"},
+     {"limit", "k"},
+     {"instances", "inputs"},
+     {"samples", "inputs"}}};
+
+[[noreturn]] void refuse_key(const std::string& key, const Json& value, std::string_view dense_key) {
+  std::vector<std::string> known = {"text",      "features", "user",      "inputs",     "k",
+                                    "threshold", "scores",   "inference", "keep_known", "explain"};
+  if (!dense_key.empty()) known.emplace(known.begin() + 1, dense_key);
+  const auto* const other = std::ranges::find(kOtherNames, key, [](const auto& pair) { return pair.first; });
+  std::string near(other != kOtherNames.end() ? other->second : config::near_name(key, known));
+  if (near == "text" && value.is_array()) near = "inputs";
+  const std::string meant = config::suggestion(near);
+  fail_input("unknown key '{}'{} known are {}", shown_part(key), meant.empty() ? ";" : meant,
+             fmt::join(known, ", "));
+}
+
 // Parses the request; returns its list of inputs, or nullptr for a single input.
 const Json* take_request(const Json& request, RequestSamples& samples, Ask& ask) {
   if (request.is_array()) return &request;
@@ -170,11 +195,7 @@ const Json* take_request(const Json& request, RequestSamples& samples, Ask& ask)
     } else if (samples.is_dense_key(key)) {
       parts.dense = &value;
     } else if (!take_option(key, value, ask)) {
-      fail_input(
-          "unknown key '{}'; known are text, {}features, user, inputs, k, threshold, scores, inference, "
-          "keep_known, "
-          "explain",
-          shown_part(key), samples.dense_key().empty() ? "" : fmt::format("{}, ", samples.dense_key()));
+      refuse_key(key, value, samples.dense_key());
     }
   }
   if (inputs != nullptr && parts.user != nullptr) fail_input("name users within \"inputs\"");
@@ -184,7 +205,7 @@ const Json* take_request(const Json& request, RequestSamples& samples, Ask& ask)
       parts.text != nullptr && parts.features != nullptr && samples.is_dense_key("features");
   kinds -= named_features ? 1 : 0;
   if (kinds != 1 && !(kinds == 0 && parts.user != nullptr))
-    fail_input("give one of \"text\", \"features\" and \"inputs\"");
+    fail_input("give one of \"text\", \"features\", \"user\" and \"inputs\"");
   if (inputs == nullptr) samples.add(parts);
   if (inputs != nullptr && !inputs->is_array()) fail_input("inputs must be a list");
   return inputs;

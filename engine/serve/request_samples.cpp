@@ -85,6 +85,8 @@ void RequestSamples::take_user(const Json& user) {
 
 void RequestSamples::add_text(const Json& value) {
   const std::string* text = value.get_ptr<const std::string*>();
+  if (value.is_array())
+    fail_input("text must be a string; of several texts give \"inputs\", a list, in its place");
   if (text == nullptr) fail_input("text must be a string");
   if (model_.text == nullptr)
     fail_input("the model was trained on features, not on text; send {{\"features\": {{\"ID\": VALUE}}}}");

@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/config/names.h"
 #include "engine/serve/request_json.h"
 
 namespace slide::serve {
@@ -36,8 +37,8 @@ void add_item(const RequestJson& value, SimilarAsk& ask) {
   std::string item;
   if (const auto* name = value.get_ptr<const std::string*>()) {
     item = *name;
-  } else if (value.is_number_unsigned() && !names.named()) {
-    item = std::to_string(value.get<std::uint64_t>());
+  } else if (names.named() ? value.is_number_integer() : value.is_number_unsigned()) {
+    item = value.dump();  // also of a name, as of a user in /predict
   } else {
     fail_input("an item must be {}", names.named() ? "a name" : "a number");
   }
@@ -84,7 +85,10 @@ SimilarAsk parse_similar(const RequestJson& request, const ServedModel& model) {
     } else if (key == "k") {
       ask.k = count_of(value, "k", kMaxK);
     } else if (key != "of") {
-      fail_input("unknown key '{}'; known are item, items, of and k", shown_part(key));
+      static const std::vector<std::string> known = {"item", "items", "of", "k"};
+      const std::string meant = config::suggestion(config::near_name(key, known));
+      fail_input("unknown key '{}'{} known are item, items, of and k", shown_part(key),
+                 meant.empty() ? ";" : meant);
     }
   }
   if (kinds != 1) fail_input("give one of \"item\" and \"items\"");

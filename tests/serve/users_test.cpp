@@ -168,7 +168,11 @@ TEST_F(ServeUsersTest, SimilarTellsOfItemsThatAreUnknown) {
         << refused.body;
   }
   EXPECT_EQ(ask(R"({"items": []})").json()["results"], Json::array());
-  EXPECT_EQ(ask(R"({"items": ["tea", 3]})").code, 400u);
+  EXPECT_EQ(ask(R"({"items": ["tea", 3.5]})").code, 400u);
+  const Json number = ask(R"({"items": ["tea", 3]})").json();  // a name, as users can be
+  EXPECT_EQ(number["results"][1]["error"], "there is no label '3' in the model");
+  EXPECT_EQ(number["results"][1]["item"], "3");
+  EXPECT_TRUE(contains(ask(R"({"item": "tea", "itms": 1})").body, "did you mean 'items'? known are item,"));
 }
 
 // POST /similar answers what `slide similar` prints.
