@@ -1,14 +1,13 @@
 // AVX2 with FMA: 8 floats per register, 16 registers.
 #include <immintrin.h>
 
+#include "engine/kernels/avx2_patterns.h"
 #include "engine/kernels/products.h"
 #include "engine/kernels/simd_kernels.h"
 
 namespace slide::kernels {
 
 namespace {
-using Avx2Fma = xsimd::fma3<xsimd::avx2>;
-
 template <>
 struct Tiles<Avx2Fma> {
   static constexpr size_t kForwardRows = 6;
