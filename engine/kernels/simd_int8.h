@@ -61,9 +61,11 @@ void gather_int8_tile(const Int8Rows& w, size_t k, const uint32_t* ids, const fl
   SLIDE_UNROLL
   for (size_t v = 0; v < V; ++v) acc[v] = Vec<Arch>::load_unaligned(h + v * N);
   for (size_t i = 0; i < count; ++i) {
-    if (i + kRowsAhead < count) {
-      const std::int8_t* ahead = w.q + ids[i + kRowsAhead] * w.stride + k;
-      for (size_t at = 0; at < V * N; at += 4 * kLaneMultiple) __builtin_prefetch(ahead + at);
+    if (i + kShortRowsAhead < count) {
+      const uint32_t next = ids[i + kShortRowsAhead];
+      __builtin_prefetch(w.exponents + next);
+      for (size_t at = 0; at < V * N; at += 4 * kLaneMultiple)
+        __builtin_prefetch(w.q + next * w.stride + k + at);
     }
     const std::int8_t* row = w.q + ids[i] * w.stride + k;
     const Vec<Arch> value(values[i] * factor_of(w, ids[i]));
