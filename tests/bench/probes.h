@@ -19,4 +19,13 @@ inline constexpr std::size_t kFarBytes = std::size_t{1} << 29;
 // millisecond. Not thread-safe.
 double peak_bandwidth();
 
+// Current bytes per second that one core reads from its first-level cache by the widest loads of the active
+// instruction set, each added to a sum; takes about 50 microseconds.
+double peak_near_bytes();
+
+// Current bytes per second that one core reads from kFarBytes in rows of `row_bytes` bytes, a multiple of a
+// cache line, at random places that are known many rows ahead; takes a fraction of a millisecond. Not
+// thread-safe.
+double peak_scattered(std::size_t row_bytes);
+
 }  // namespace slide::bench
