@@ -37,7 +37,7 @@ std::string row(std::string_view what, std::uint64_t before, std::uint64_t after
 // Section sizes, before and after.
 std::string sizes(const ModelBytes& a, const ModelBytes& b) {
   return fmt::format("{:<18} {:>10} {:>10}\n", "", "before", "after") + row("weights", a.weights, b.weights) +
-         row("wide path", a.wide, b.wide) + row("optimizer state", a.optimizer, b.optimizer) +
+         row("linear term", a.wide, b.wide) + row("optimizer state", a.optimizer, b.optimizer) +
          row("neighbours", a.neighbours, b.neighbours) + row("text", a.text, b.text) +
          row("file", a.file, b.file);
 }
@@ -106,7 +106,7 @@ void add_quantize(CLI::App& app, QuantizeCommand& command) {
       ->type_name("bf16|int8");
   app.add_option_function<std::string>(
          "--prune", [&command](const std::string& text) { command.options.pruning = pruning_of(text); },
-         "Model: drop weights of the wide path below X in size, as 0.01, or the smallest share, as 30%")
+         "Model: drop weights of the linear term below X in size, as 0.01, or the smallest share, as 30%")
       ->type_name("X|N%");
   app.add_option(
          "--threshold", command.options.threshold,

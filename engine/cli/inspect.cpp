@@ -28,7 +28,7 @@
 #include "engine/run/require_memory.h"
 #include "engine/run/run_data.h"
 #include "engine/training/memory_plan.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 
 namespace slide::cli {
 
@@ -184,13 +184,13 @@ MemoryPlan plan_of(const Model& model, int threads) {
   plan.frequent_share = model.network.frequent_share();
   if (model.form == ModelForm::kInt8) plan_small(model, plan);
   const Layer& output = model.network.output();
-  if (wide_of(output) == nullptr) return plan;
+  if (linear_term_of(output) == nullptr) return plan;
   const auto neurons = double(output.size());
   const double max_weights =
-      WidePath::max_weights(output.config(), neurons, double(bounds_of(model).label_features));
+      LinearTerm::max_weights(output.config(), neurons, double(bounds_of(model).label_features));
   LayerPlan& layer = plan.layers.back();
-  layer.weights -= WidePath::bytes_of(max_weights, neurons) - double(wide_of(output)->bytes());
-  layer.state -= (max_weights - double(wide_of(output)->weights())) * sizeof(float);
+  layer.weights -= LinearTerm::bytes_of(max_weights, neurons) - double(linear_term_of(output)->bytes());
+  layer.state -= (max_weights - double(linear_term_of(output)->weights())) * sizeof(float);
   return plan;
 }
 
@@ -200,7 +200,7 @@ void print_model(const Model& model, const std::string& path) {
   print("trained on         {} samples, {} features, {} labels\n", grouped(shape.samples),
         grouped(shape.features), grouped(shape.labels));
   if (shape.dense > 0) print("dense features     {}\n", dense_text(shape.dense, model.config.data));
-  if (shape.crosses > 0) print("pairs of features  {} as further features\n", grouped(shape.crosses));
+  if (shape.crosses > 0) print("feature crosses    {}\n", grouped(shape.crosses));
   if (model.config.data.idf_power != 0)
     print("feature values     times their rarity to the power {}\n", model.config.data.idf_power);
   if (model.text != nullptr) {
@@ -208,7 +208,7 @@ void print_model(const Model& model, const std::string& path) {
           has_items(model.text->form()) ? "interactions" : "text", form_shown(model.text->form()));
   }
   if (const auto& neighbours = model.neighbours) {
-    print("neighbours         {} of {} samples have {:.0f}% of the vote\n", model.config.neighbours.count,
+    print("kNN                {} neighbours of {} samples, share {:.0f}%\n", model.config.neighbours.count,
           grouped(neighbours->samples()), 100.0 * model.config.neighbours.share);
   }
   if (model.thresholds) {
@@ -217,7 +217,7 @@ void print_model(const Model& model, const std::string& path) {
   }
   print("optimizer state    {} in the file\n", model.has_optimizer_state ? "is" : "is not");
   const ModelBytes& bytes = model.bytes;
-  print("file               {}: weights {}, wide path {}, {}neighbours {}, text {}\n",
+  print("file               {}: weights {}, linear term {}, {}neighbours {}, text {}\n",
         memory_text(double(bytes.file)), memory_text(double(bytes.weights)), memory_text(double(bytes.wide)),
         model.has_optimizer_state ? "optimizer " + memory_text(double(bytes.optimizer)) + ", " : "",
         memory_text(double(bytes.neighbours)), memory_text(double(bytes.text)));
@@ -341,8 +341,7 @@ void inspect_config(const InspectCommand& command) {
     }
     if (sizes->data) print_data_look(*sizes->data);
     if (sizes->crosses > 0)
-      print("pairs of features  {}{} as further features\n", sizes->guessed ? "up to " : "",
-            grouped(sizes->crosses));
+      print("feature crosses    {}{}\n", sizes->guessed ? "up to " : "", grouped(sizes->crosses));
     if (of_data) return print_short_plan(name, *plan);
     print_layers(config, *plan, true);
     print_memory(config, *plan, threads, sizes->guessed, true);

@@ -21,11 +21,11 @@ void print_label(const Model& model, const std::string& name, std::size_t count)
   }
   if (!has_feature_weights(model.network)) {
     print(
-        "strongest features: the model has no wide path (layer.-1.wide), so no weights of its own for a "
+        "strongest features: the model has no linear term (layer.-1.wide), so no weights of its own for a "
         "feature\n");
     return;
   }
-  print("strongest features, by their weight on the wide path\n");
+  print("strongest features, by their weight on the linear term\n");
   for (const Related& feature : strongest_features(model.network, label, count)) {
     print("{:>9.4f}  {}\n", feature.score, shown_part(feature_text(model, feature.id)));
   }

@@ -103,7 +103,7 @@ std::vector<Field> data_fields(DataConfig& c) {
        "\"\""},
       {"label_text_weight", real(c.label_text_weight, closed(0, 1000)),
        "What such a text weighs in training as a sample of its label, where samples weigh 1 in the mean; 0 = "
-       "it starts the wide path and votes as a neighbour, no more.",
+       "it sets the initial linear term and is a sample of the kNN, no more.",
        "0.0"},
       {"one_based", flag(c.one_based), "libsvm: feature ids start at 1 instead of 0."},
       {"normalize", flag(c.normalize), "Scale each sample to unit Euclidean length."},
@@ -248,19 +248,19 @@ std::vector<Field> eval_fields(EvalConfig& c) {
 std::vector<Field> neighbour_fields(NeighbourConfig& c) {
   return {
       {"share", real(c.share, below(0, 1)),
-       "Share of a label's probability that training samples like the sample have by vote, for their own "
-       "labels, at inference; above 0 the model file keeps the training samples; 0 = off.",
+       "Share of the kNN prediction in a label's probability, at inference: the most similar training "
+       "samples vote for their labels; above 0 the model file keeps these samples; 0 = off.",
        "0.0"},
-      {"count", count(c.count, 1, 1000), "Samples that vote.", "20"},
+      {"count", count(c.count, 1, 1000), "The k of the kNN: the most similar training samples, which vote.",
+       "20"},
       {"power", real(c.power, above(0, 100)),
-       "A vote weighs the cosine of the two samples' features to this power: higher favours similar samples.",
-       "4.0"},
+       "The weight of a vote: the cosine of both samples' features to this power.", "4.0"},
       {"learn", flag(c.learn),
        "Learns feature weights of that cosine, under which similar samples share labels; false = all 1.",
        "false"},
       {"mean", real(c.mean, closed(0.1, 1)),
-       "Exponent of the mean of a label's probability and its vote: 1 the weighted sum; less is more for "
-       "labels that have both.",
+       "Exponent of the power mean of a label's probability and its kNN prediction: 1 is the weighted sum; "
+       "less favours labels that have both.",
        "1.0"},
       {"cooccurrence", real(c.cooccurrence, closed(0, 1)),
        "Share of its probability, times that of another label where it is there, which each of the "

@@ -66,7 +66,7 @@ MaybeViolation check_place(const LayerConfig& layer, const std::string& name, bo
                      layer.frequency);
   }
   if (!last && layer.wide)
-    return violation(name + ".wide", "must be false: only the last layer has a wide path");
+    return violation(name + ".wide", "must be false: only the last layer has a linear term");
   return std::nullopt;
 }
 
@@ -257,7 +257,7 @@ MaybeViolation check_label_text(const Config& config) {
   if (config.layers.back().wide || config.neighbours.share > 0) return {};
   return violation(
       "data.label_text",
-      "has no effect without a wide path, neighbours and a weight: set 'data.label_text_weight', as 1");
+      "has no effect without a linear term, neighbours and a weight: set 'data.label_text_weight', as 1");
 }
 
 }  // namespace

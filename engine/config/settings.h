@@ -151,7 +151,7 @@ struct LayerConfig {
   std::uint32_t frequency = 0;   // negatives sampled by label frequency; output layer only
   bool logq_correction = false;  // sampled negatives represent all neurons that were not sampled
   double logq_power = 1.0;       // exponent of the number of neurons that one of them represents
-  // Output layer: linear term (wide_path.h).
+  // Output layer: linear term (linear_term.h).
   bool wide = false;
   std::uint32_t wide_features = 256;  // max per neuron
   std::uint32_t wide_negatives = 16;  // additional hard-negative features per neuron

@@ -6,7 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/crosses/feature_transform.h"
 #include "engine/network/activation.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 
 namespace slide {
 
@@ -77,8 +77,8 @@ std::span<const FeaturePart> Attribution::of(std::uint32_t label) {
   const SparseRow& row = block.rows.front();
   for (std::size_t i = 0; i < row.ids.size(); ++i)
     parts_.push_back({row.ids[i], part_in_input(row.ids[i], row.values[i])});
-  if (const WidePath* wide = wide_of(network_->output())) {
-    const WidePath::Storage& all = wide->storage();
+  if (const LinearTerm* wide = linear_term_of(network_->output())) {
+    const LinearTerm::Storage& all = wide->storage();
     const auto begin = all.features.begin() + static_cast<std::ptrdiff_t>(all.offsets[label]),
                end = all.features.begin() + static_cast<std::ptrdiff_t>(all.offsets[label + 1]);
     for (std::size_t i = 0; i < row.ids.size(); ++i) {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <numeric>
 
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 
 namespace slide {
 
@@ -27,7 +27,7 @@ CandidateScorer::CandidateScorer(const Network& network, std::size_t candidates,
     : network_(network),
       candidates_(candidates),
       always_(network.output().size()),
-      pass_(network.output(), wide_of(network.output()) != nullptr) {
+      pass_(network.output(), linear_term_of(network.output()) != nullptr) {
   const Layer& output = network.output();
   if (!asks_training_tables(network)) {
     search_ = lsh::NeuronIndex::fixed(output.weight_rows(), output.size(), output.inputs(),
@@ -36,9 +36,9 @@ CandidateScorer::CandidateScorer(const Network& network, std::size_t candidates,
     std::sort(always_ids_.begin(), always_ids_.end());
     for (const std::uint32_t id : always_ids_) always_[id] = true;
   }
-  if (wide_of(output) == nullptr) return;
-  wide_.emplace(*wide_of(output), network.sample_features(), always_, threads);
-  if (search_) always_postings_.emplace(*wide_of(output), always_ids_, network.sample_features());
+  if (linear_term_of(output) == nullptr) return;
+  wide_.emplace(*linear_term_of(output), network.sample_features(), always_, threads);
+  if (search_) always_postings_.emplace(*linear_term_of(output), always_ids_, network.sample_features());
 }
 
 std::size_t CandidateScorer::bytes() const {
@@ -164,7 +164,7 @@ void CandidateScorer::add_linear_term(const SparseRow& row, std::size_t voted, s
     else
       z[c] += scratch.wide.scores[ids[c]];
   }
-  const WidePath& wide = *wide_of(network_.output());
+  const LinearTerm& wide = *linear_term_of(network_.output());
   for (std::size_t i = 0; i < row.ids.size(); ++i) scratch.by_feature[row.ids[i]] = row.values[i];
   for (std::size_t i = 0; i < scratch.exact.size(); ++i) {
     if (i + kRowsAhead < scratch.exact.size()) wide.prefetch(ids[scratch.exact[i + kRowsAhead]]);

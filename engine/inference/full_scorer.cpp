@@ -2,14 +2,14 @@
 
 #include <numeric>
 
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 
 namespace slide {
 
 FullScorer::FullScorer(const Network& network)
-    : output_(network.output()), pass_(output_, wide_of(output_) != nullptr) {
-  if (wide_of(output_) != nullptr)
-    postings_.emplace(*wide_of(output_), output_.all_neurons(), network.sample_features());
+    : output_(network.output()), pass_(output_, linear_term_of(output_) != nullptr) {
+  if (linear_term_of(output_) != nullptr)
+    postings_.emplace(*linear_term_of(output_), output_.all_neurons(), network.sample_features());
 }
 
 std::unique_ptr<FullScorer::Scratch> FullScorer::make_full_scratch(std::size_t blocks,

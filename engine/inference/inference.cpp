@@ -12,7 +12,7 @@
 #include "engine/inference/candidate_scorer.h"
 #include "engine/inference/full_scorer.h"
 #include "engine/kernels/kernels.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 
 namespace slide {
 
@@ -46,8 +46,8 @@ Predictor::Predictor(const TrainedNetwork& trained, const InferenceOptions& opti
 ScorerChoice Predictor::choice(Inference mode) const {
   if (mode == Inference::kLsh) return {mode, options_.candidates, false, false, false};
   const Layer& output = trained_.network.output();
-  const bool saves =
-      wide_of(output) != nullptr || BatchBounds::fastest(output.weights()) != BatchBounds::Form::kFloat;
+  const bool saves = linear_term_of(output) != nullptr ||
+                     BatchBounds::fastest(output.weights()) != BatchBounds::Form::kFloat;
   const bool bound_first = options_.bound_first.value_or(saves && output.size() >= kManyNeurons);
   return {mode, 0, options_.low_latency, bound_first, options_.by_row};
 }

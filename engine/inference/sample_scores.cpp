@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/kernels/kernels.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 
 namespace slide {
 
@@ -13,7 +13,7 @@ constexpr std::size_t kAtOnce = kernels::kLaneMultiple;  // neurons per kernel c
 
 SampleScores::Scratch SampleScores::make_scratch() const {
   Scratch scratch;
-  if (wide_of(output_) != nullptr) scratch.by_feature = AlignedArray<float>(features_);
+  if (linear_term_of(output_) != nullptr) scratch.by_feature = AlignedArray<float>(features_);
   scratch.ids.resize(kAtOnce);
   scratch.z.resize(kAtOnce);
   return scratch;
@@ -44,7 +44,7 @@ void SampleScores::score(std::span<const std::uint32_t> ids, LayerScratch& layer
 
 void SampleScores::score_some(std::span<const std::uint32_t> ids, LayerScratch& layer, Scratch& scratch,
                               float* z) const {
-  const WidePath* wide = wide_of(output_);
+  const LinearTerm* wide = linear_term_of(output_);
   if (wide != nullptr) {
     for (const std::uint32_t id : ids) wide->prefetch(id);
   }

@@ -7,7 +7,7 @@
 #include "engine/inference/full_scorer.h"
 #include "engine/inference/probability.h"
 #include "engine/inference/sample_bounded_scorer.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 
 namespace slide {
 
@@ -15,7 +15,7 @@ namespace {
 
 // Chooses the number of bounded features such that bounds take at most a fourth of the memory of the linear
 // term and its postings.
-std::shared_ptr<const WideBounds> bounds_of(const WidePath& wide, std::size_t features) {
+std::shared_ptr<const WideBounds> bounds_of(const LinearTerm& wide, std::size_t features) {
   const std::size_t neurons = wide.storage().offsets.size() - 1;
   const std::size_t few = std::max(WideBounds::kFew, neurons / (4 * WideBounds::kGroup));
   return std::make_shared<const WideBounds>(wide, features, few);
@@ -51,7 +51,7 @@ void Scorers::choose_full(const TrainedNetwork& trained, const ScorerChoice& cho
   // With by_row, a block could be scored exactly as a whole, in another order of sums.
   const bool bound_first = choice.bound_first && !choice.by_row;
   if (!bound_first && !choice.low_latency) return;
-  const WidePath* wide = wide_of(network.output());
+  const LinearTerm* wide = linear_term_of(network.output());
   if (wide != nullptr) bounds_ = bounds_of(*wide, network.sample_features());
   if (choice.low_latency) {
     const SampleBoundedScorer& sample_scorer = add<SampleBoundedScorer>(full, network, bounds_);

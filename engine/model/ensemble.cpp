@@ -13,7 +13,7 @@
 #include "engine/crosses/feature_transform.h"
 #include "engine/model/model_file.h"
 #include "engine/model/output_files.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 
 namespace slide {
 
@@ -67,7 +67,7 @@ void check_same(const Model& first, const std::string& first_name, const Model& 
   if (const auto key = first_changed_key(first.config, other.config, is_same))
     fail(fmt::format("differ in '{} {} = {}'", key->heading, key->key, key->before));
   const auto own = crosses_of(first.network).crosses(), theirs = crosses_of(other.network).crosses();
-  if (!std::ranges::equal(own, theirs)) fail("have other pairs of features (data.crosses)");
+  if (!std::ranges::equal(own, theirs)) fail("have other feature crosses (data.crosses)");
   if (!std::ranges::equal(scale_of(first.network).factors(), scale_of(other.network).factors()))
     fail("have other factors of features");
 }
@@ -87,15 +87,16 @@ class EnsembleNetwork {
     put(input.bias(), 1.0F, units_, network_.input()->bias());
     put(model.network.output().weights(), share_, units_, network_.output().weights());
     put(model.network.output().bias(), share_, 0, network_.output().bias());
-    if (const WidePath* wide = wide_of(model.network.output()); wide != nullptr) add_wide(wide->storage());
+    if (const LinearTerm* wide = linear_term_of(model.network.output()); wide != nullptr)
+      add_wide(wide->storage());
     units_ += input.size();
   }
 
   Network finish(const Network& first) {
     set_crosses(network_, crosses_of(first));
     set_scale(network_, scale_of(first));
-    if (wide_of(first.output()) != nullptr) {
-      auto wide = std::make_unique<WidePath>(network_.output().config());
+    if (linear_term_of(first.output()) != nullptr) {
+      auto wide = std::make_unique<LinearTerm>(network_.output().config());
       wide->storage() = std::move(wide_);
       network_.output().set_term(std::move(wide));
     }
@@ -120,7 +121,7 @@ class EnsembleNetwork {
   }
 
   // A neuron's pattern becomes the union of the models' patterns.
-  void add_wide(const WidePath::Storage& more) {
+  void add_wide(const LinearTerm::Storage& more) {
     std::vector<std::uint32_t> features;
     std::vector<float> weights;
     std::vector<std::uint64_t> offsets{0};
@@ -147,7 +148,7 @@ class EnsembleNetwork {
   Network network_;
   float share_;
   std::size_t units_ = 0;  // of the models added so far
-  WidePath::Storage wide_;
+  LinearTerm::Storage wide_;
   std::vector<float> row_, added_;
 };
 
@@ -181,7 +182,7 @@ EnsembleResult make_ensemble(const AverageOptions& options) {
                            first.idle,
                            ModelForm::kPlain,
                            &first.hashes});
-  if (const WidePath* wide = wide_of(average.output()); wide != nullptr)
+  if (const LinearTerm* wide = linear_term_of(average.output()); wide != nullptr)
     result.wide_weights = wide->weights();
   result.bytes = load_model(options.out).bytes;
   return result;

@@ -15,7 +15,7 @@
 #include "engine/model/model_sections.h"
 #include "engine/model/packed_sections.h"
 #include "engine/model/run_paths.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 
 namespace slide {
 
@@ -60,8 +60,8 @@ std::span<const std::uint16_t> similarity_of(const ModelParts& model) {
 std::uint32_t flags_of(const ModelParts& model) {
   const Network& network = model.trained.network;
   return flag_of(model.form) | (state_of(model) != nullptr ? kFlagOptimizer : 0) |
-         (wide_of(network.output()) != nullptr ? kFlagWide : 0) | (model.text != nullptr ? kFlagText : 0) |
-         (scale_of(network).factors().empty() ? 0 : kFlagFactors) |
+         (linear_term_of(network.output()) != nullptr ? kFlagWide : 0) |
+         (model.text != nullptr ? kFlagText : 0) | (scale_of(network).factors().empty() ? 0 : kFlagFactors) |
          (model.trained.neighbours != nullptr ? kFlagNeighbours : 0) | (model.idle.empty() ? 0 : kFlagIdle) |
          (model.shape.dense > 0 ? kFlagDense : 0) | (model.shape.crosses > 0 ? kFlagCrosses : 0) |
          (similarity_of(model).empty() ? 0 : kFlagFeatureWeights) |
@@ -115,7 +115,7 @@ std::string config_of(const ModelParts& model) {
 }
 
 void put_sparse(ByteWriter& out, const ModelParts& model, const OptimizerState* state) {
-  const WidePath* wide = wide_of(model.trained.network.output());
+  const LinearTerm* wide = linear_term_of(model.trained.network.output());
   const Neighbours* neighbours = model.trained.neighbours;
   const bool plain = model.form == ModelForm::kPlain;
   if (wide != nullptr) plain ? put_wide(out, *wide, state) : put_packed_wide(out, *wide, model.form);
@@ -202,8 +202,8 @@ ModelForm get_form(std::uint32_t flags, const Config& config, const ByteReader& 
   return bf16 ? ModelForm::kBf16 : ModelForm::kInt8;
 }
 
-void get_wide_path(ByteReader& in, StoredState stored, ModelForm form, Network& network,
-                   OptimizerState& state, ModelBytes& bytes) {
+void get_linear_term(ByteReader& in, StoredState stored, ModelForm form, Network& network,
+                     OptimizerState& state, ModelBytes& bytes) {
   const std::uint64_t left = in.left();
   auto wide =
       form == ModelForm::kPlain ? get_wide(in, network, stored, state) : get_packed_wide(in, network, form);
@@ -222,7 +222,7 @@ void get_network(ByteReader& in, std::uint32_t flags, StoredState stored, Networ
   bytes.optimizer = get_matrices(in, stored, form, network, state);
   bytes.weights = left - in.left() - bytes.optimizer;
   check_flag(flags, kFlagWide, config.layers.back().wide, "wide weights against its configuration", in);
-  if (config.layers.back().wide) get_wide_path(in, stored, form, network, state, bytes);
+  if (config.layers.back().wide) get_linear_term(in, stored, form, network, state, bytes);
   check_flag(flags, kFlagFactors, config.data.idf_power != 0, "factors of features against its configuration",
              in);
   if (config.data.idf_power != 0) set_scale(network, get_factors(in, config.data, network.sample_features()));

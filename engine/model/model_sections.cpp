@@ -33,7 +33,7 @@ bool is_neighbour_value(std::uint16_t bf16) {
   return size >= 0.5f * Neighbours::kMinValue && size < 2.0f;
 }
 
-void put_wide(ByteWriter& out, const WidePath& wide, const OptimizerState* state) {
+void put_wide(ByteWriter& out, const LinearTerm& wide, const OptimizerState* state) {
   if (!wide.storage().small.empty()) return put_wide(out, wide.widened(), state);
   out.put(out.shares_of(wide.weights()).all);
   put_shared_offsets(wide.storage().offsets, out);
@@ -42,11 +42,11 @@ void put_wide(ByteWriter& out, const WidePath& wide, const OptimizerState* state
   if (state != nullptr) out.put_share(state->wide);
 }
 
-std::unique_ptr<WidePath> get_wide(ByteReader& in, const Network& network, StoredState stored,
-                                   OptimizerState& state) {
+std::unique_ptr<LinearTerm> get_wide(ByteReader& in, const Network& network, StoredState stored,
+                                     OptimizerState& state) {
   constexpr const char* kImpossible = "impossible wide weights";
-  auto wide = std::make_unique<WidePath>(network.output().config());
-  WidePath::Storage& kept = wide->storage();
+  auto wide = std::make_unique<LinearTerm>(network.output().config());
+  LinearTerm::Storage& kept = wide->storage();
   const Slice own = network.parts().own_neurons();
   const std::uint64_t count = in.get_count(sizeof(float) + sizeof(std::uint32_t), kImpossible);
   kept.offsets.resize(own.count + 1);
@@ -82,13 +82,13 @@ void put_crosses(ByteWriter& out, const FeatureCrosses& crosses) {
 
 FeatureCrosses get_crosses(ByteReader& in, std::size_t features) {
   std::vector<FeatureCross> crosses(
-      in.get_count(2 * sizeof(std::uint32_t), "pairs of features beyond its length"));
+      in.get_count(2 * sizeof(std::uint32_t), "feature crosses beyond its length"));
   for (FeatureCross& cross : crosses) {
     cross.first = in.get<std::uint32_t>();
     cross.second = in.get<std::uint32_t>();
   }
   if (crosses.empty() || !FeatureCrosses::are_good(crosses, features))
-    in.refuse("impossible pairs of features");
+    in.refuse("impossible feature crosses");
   return FeatureCrosses(std::move(crosses), features);
 }
 

@@ -15,16 +15,16 @@
 #include "engine/model/model_matrices.h"
 #include "engine/network/network.h"
 #include "engine/statistics/feature_scale.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 
 namespace slide {
 
 // The linear term; with `state` (may be nullptr) also its part of the optimizer state.
-void put_wide(ByteWriter& out, const WidePath& wide, const OptimizerState* state);
+void put_wide(ByteWriter& out, const LinearTerm& wide, const OptimizerState* state);
 // `network`: whose output layer the linear term belongs to. StoredState::kRead: also reads its part of the
 // optimizer state, into `state`.
-std::unique_ptr<WidePath> get_wide(ByteReader& in, const Network& network, StoredState stored,
-                                   OptimizerState& state);
+std::unique_ptr<LinearTerm> get_wide(ByteReader& in, const Network& network, StoredState stored,
+                                     OptimizerState& state);
 
 // Writes nothing without crosses, as the flags of the file then say.
 void put_crosses(ByteWriter& out, const FeatureCrosses& crosses);

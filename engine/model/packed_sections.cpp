@@ -144,8 +144,8 @@ bool are_neighbour_values(const Neighbours::Storage& kept) {
 
 }  // namespace
 
-void put_packed_wide(ByteWriter& out, const WidePath& wide, ModelForm form) {
-  const WidePath::Storage& kept = wide.storage();
+void put_packed_wide(ByteWriter& out, const LinearTerm& wide, ModelForm form) {
+  const LinearTerm::Storage& kept = wide.storage();
   for (std::size_t n = 0; n + 1 < kept.offsets.size(); ++n) {
     const auto own = std::span(kept.features.data(), kept.features.size())
                          .subspan(kept.offsets[n], kept.offsets[n + 1] - kept.offsets[n]);
@@ -158,13 +158,13 @@ void put_packed_wide(ByteWriter& out, const WidePath& wide, ModelForm form) {
   put_rows(out, rows, form);
 }
 
-std::unique_ptr<WidePath> get_packed_wide(ByteReader& in, const Network& network, ModelForm form) {
-  auto wide = std::make_unique<WidePath>(network.output().config());
+std::unique_ptr<LinearTerm> get_packed_wide(ByteReader& in, const Network& network, ModelForm form) {
+  auto wide = std::make_unique<LinearTerm>(network.output().config());
   const Slice own = network.parts().own_neurons();
   const IdLists lists = get_lists(in, network.labels(), network.sample_features(), "wide weights");
   const std::vector<std::uint64_t>& offsets = lists.offsets;
   const std::uint64_t begin = offsets[own.first], end = offsets[own.end()];
-  WidePath::Storage& kept = wide->storage();
+  LinearTerm::Storage& kept = wide->storage();
   kept.small = get_values(in, offsets, own, form);
   if (!std::ranges::all_of(kept.small.halves, [](std::uint16_t x) { return std::isfinite(from_bf16(x)); }))
     in.refuse("wide weights: no finite number");

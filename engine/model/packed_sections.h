@@ -9,16 +9,16 @@
 #include "engine/knn/neighbours.h"
 #include "engine/model/model.h"
 #include "engine/network/network.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 
 namespace slide {
 
 // Writes the linear term without weights that are 0 or round to 0. `form`: kBf16 or kInt8. Throws InputError
 // where the features of a neuron do not ascend.
-void put_packed_wide(ByteWriter& out, const WidePath& wide, ModelForm form);
+void put_packed_wide(ByteWriter& out, const LinearTerm& wide, ModelForm form);
 // Reads the linear term of the output layer of `network`. Weights and values stay quantized in memory, except
 // those of dense samples.
-std::unique_ptr<WidePath> get_packed_wide(ByteReader& in, const Network& network, ModelForm form);
+std::unique_ptr<LinearTerm> get_packed_wide(ByteReader& in, const Network& network, ModelForm form);
 
 void put_packed_neighbours(ByteWriter& out, const Neighbours& neighbours, ModelForm form);
 Neighbours get_packed_neighbours(ByteReader& in, const NeighbourConfig& config, const DataShape& shape,

@@ -386,8 +386,8 @@ void load_tables(ByteReader& in, Layer& layer, LayerTraining& training) {
 }  // namespace
 
 void NetworkTraining::load_wide_sums(ByteReader& in, std::uint64_t before) {
-  const auto all = in.get_count(sizeof(float), "another wide path");
-  if (before > all || all - before < optimizer_state_.wide.size()) in.refuse("another wide path");
+  const auto all = in.get_count(sizeof(float), "another linear term");
+  if (before > all || all - before < optimizer_state_.wide.size()) in.refuse("another linear term");
   in.skip(before * sizeof(float));
   get_finite_rows(in, "optimizer state of the wide weights", 0, 1, optimizer_state_.wide.span());
   in.skip((all - before - optimizer_state_.wide.size()) * sizeof(float));

@@ -143,6 +143,6 @@ const figuresOf = (section) => [
    hint: "Planned: what data, model and training need, made before the run. The peak is the most that the process has " +
          "held at any time, and the two differ. Above the plan come the program and its libraries, what reading the files " +
          "took before training, and memory that was given back but is kept for reuse. Below it the peak stays where less is " +
-         "touched than was planned: the plan takes the most that a wide path, a block of samples and an evaluation can need.",
+         "touched than was planned: the plan takes the most that a linear term, a block of samples and an evaluation can need.",
    none: "No epoch has ended yet.", view: () => memoryView(section)},
 ];

@@ -10,7 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/config/names.h"
 #include "engine/crosses/feature_transform.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 
 namespace slide {
 
@@ -79,12 +79,12 @@ std::vector<Related> nearest_labels(const Network& network, std::uint32_t label,
 }
 
 bool has_feature_weights(const Network& network) {
-  return wide_of(network.output()) != nullptr || (!network.input() && network.layers().size() == 1);
+  return linear_term_of(network.output()) != nullptr || (!network.input() && network.layers().size() == 1);
 }
 
 std::vector<Related> strongest_features(const Network& network, std::uint32_t label, std::size_t count) {
   std::vector<Related> all;
-  if (const WidePath* wide = wide_of(network.output()); wide != nullptr) {
+  if (const LinearTerm* wide = linear_term_of(network.output()); wide != nullptr) {
     const auto& storage = wide->storage();
     for (std::uint64_t at = storage.offsets[label]; at < storage.offsets[label + 1]; ++at) {
       all.push_back({storage.features[at], storage.weight(label, at)});

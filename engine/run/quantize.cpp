@@ -11,7 +11,7 @@
 #include "engine/run/model_use.h"
 #include "engine/run/run_data.h"
 #include "engine/run/threshold_file.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 
 namespace slide {
 
@@ -44,7 +44,7 @@ class Sieve {
   std::size_t equal_;  // weights of exactly that size still to drop
 };
 
-void prune(const Pruning& pruning, WidePath::Storage& kept) {
+void prune(const Pruning& pruning, LinearTerm::Storage& kept) {
   kept.widen();
   Sieve sieve(kept.weights, pruning);
   std::vector<std::uint32_t> features;
@@ -68,7 +68,7 @@ void prune(const Pruning& pruning, WidePath::Storage& kept) {
 // Describes the model, and evaluates it where there are data.
 ModelSide side_of(Model& model, const std::optional<TestData>& data, int threads) {
   ModelSide side{model.form, model.bytes, 0, {}};
-  if (const WidePath* wide = wide_of(model.network.output()); wide != nullptr)
+  if (const LinearTerm* wide = linear_term_of(model.network.output()); wide != nullptr)
     side.wide_weights = wide->weights();
   if (!data) return side;
   TestOptions test;
@@ -91,9 +91,9 @@ QuantizeResult quantize_model(const QuantizeOptions& options) {
       "small.slide", options.replace);
   QuantizeResult result;
   Model model = load_model(options.model);
-  WidePath* wide = wide_of(model.network.output());
+  LinearTerm* wide = linear_term_of(model.network.output());
   if (options.pruning && wide == nullptr)
-    fail_input("{}: --prune drops weights of the wide path, which this model does not have", options.model);
+    fail_input("{}: --prune drops weights of the linear term, which this model does not have", options.model);
   const int threads = resolve_threads(options.threads);
   std::optional<TestData> data;  // read once: it may be a pipe
   if (!options.test.empty()) data = read_test_data(options.test, model, threads);

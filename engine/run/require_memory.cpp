@@ -44,7 +44,7 @@ std::string told_before(const MemoryPlan& plan) {
   if (plan.learning > plan.state() + plan.tables() + plan.workspaces())
     return fmt::format("; before them, feature weights of the kNN {:.0f}", plan.learning / 1e6);
   if (plan.patterns <= plan.state() + plan.tables() + plan.workspaces()) return "";
-  return fmt::format("; before them, patterns of the wide path {:.0f}", plan.patterns / 1e6);
+  return fmt::format("; before them, patterns of the linear term {:.0f}", plan.patterns / 1e6);
 }
 
 // That most ids cannot occur, where there are fewer entries than ids.

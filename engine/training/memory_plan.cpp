@@ -54,8 +54,8 @@ LayerPlan plan_layer(const LayerShape& layer, const BlockLimits& limits, const B
   plan.weights += Layer::bytes_of(layer);
   const auto neurons = double(layer.neurons);
   if (layer.output && layer.config.wide) {
-    const double wide = WidePath::max_weights(layer.config, neurons, double(bounds.label_features));
-    plan.weights += WidePath::bytes_of(wide, neurons);
+    const double wide = LinearTerm::max_weights(layer.config, neurons, double(bounds.label_features));
+    plan.weights += LinearTerm::bytes_of(wide, neurons);
     plan.state += wide * sizeof(float);
   }
   for (const LayerPart& part : layer.parts) {
@@ -111,14 +111,14 @@ double candidate_bytes(const Config& config, const NetworkShape& shape, double w
   return bytes;
 }
 
-// The postings of the wide path, and batches and what votes are counted in, each thread.
+// The postings of the linear term, and batches and what votes are counted in, each thread.
 double evaluation_bytes(const Config& config, const NetworkShape& shape, std::size_t labels,
                         const BlockBounds& bounds, int threads, int busy) {
   const LayerConfig& output = config.layers.back();
   if (bounds.evaluated == 0) return 0;
   double bytes = batch_bytes(config, shape, bounds, threads, busy);
   const double wide =
-      WidePath::max_weights(output, double(shape.layers.back().neurons), double(bounds.label_features));
+      LinearTerm::max_weights(output, double(shape.layers.back().neurons), double(bounds.label_features));
   if (resolved_inference(config, labels) == Inference::kLsh) {
     bytes += candidate_bytes(config, shape, wide, threads);
   } else if (output.wide) {
@@ -178,10 +178,11 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
                             double(all_bounds.all_features), double(all_bounds.label_features), threads);
   if (const LayerConfig& output = config.layers.back(); output.wide) {
     plan.patterns =
-        WidePath::finding_bytes_of(output, double(shape.layers.back().neurons), double(bounds.label_features),
-                                   double(shape.features), threads) +
+        LinearTerm::finding_bytes_of(output, double(shape.layers.back().neurons),
+                                     double(bounds.label_features), double(shape.features), threads) +
         sizeof(std::uint32_t) *  // a copy, when the array of features is cut to its length
-            WidePath::max_weights(output, double(shape.layers.back().neurons), double(bounds.label_features));
+            LinearTerm::max_weights(output, double(shape.layers.back().neurons),
+                                    double(bounds.label_features));
   }
   if (config.data.kind == DataKind::kInteractions) {  // drawn from the users, twice each
     plan.patterns += 2 * (double(bounds.all_features) * (sizeof(std::uint32_t) + sizeof(float)) +

@@ -8,8 +8,8 @@
 #include "engine/base/parallel.h"
 #include "engine/crosses/feature_transform.h"
 #include "engine/kernels/kernels.h"
+#include "engine/wide/linear_term.h"
 #include "engine/wide/network_start.h"
-#include "engine/wide/wide_path.h"
 
 namespace slide {
 
@@ -122,9 +122,9 @@ void grow_output(const Network& from, const GrownShape& to, int threads, Optimiz
   if (!network.wide()) return;
   AlignedArray<float> sums;
   if (state != nullptr) sums = std::move(state->wide);
-  const WidePath::More added{by.samples, scale_of(network), start.scale, to.shape.label_frequencies, items};
-  network.output().set_term(std::make_unique<WidePath>(
-      WidePath::grown(*wide_of(from.output()), network.output().config(), to.growth, added, threads, sums)));
+  const LinearTerm::More added{by.samples, scale_of(network), start.scale, to.shape.label_frequencies, items};
+  network.output().set_term(std::make_unique<LinearTerm>(LinearTerm::grown(
+      *linear_term_of(from.output()), network.output().config(), to.growth, added, threads, sums)));
   const std::size_t weights = network.output().term()->weights();
   if (state != nullptr) state->wide = sums.size() == weights ? std::move(sums) : AlignedArray<float>(weights);
 }

@@ -9,7 +9,7 @@
 #include "engine/crosses/feature_transform.h"
 #include "engine/network/feature_shards.h"
 #include "engine/wide/item_fit.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 
 namespace slide {
 
@@ -80,13 +80,13 @@ void set_wide(const OutputStart& start, const OutputSamples& from, int threads, 
   Layer& output = network.output();
   const Slice own = network.parts().own_neurons();
   if (from.items) {
-    return output.set_term(
-        std::make_unique<WidePath>(output.config(), *from.items, own.first, own.count, start.scale, threads));
+    return output.set_term(std::make_unique<LinearTerm>(output.config(), *from.items, own.first, own.count,
+                                                        start.scale, threads));
   }
   const bool all = own.count == network.labels();
   const Dataset labelled = all ? from.samples : from.samples.with_labels(own.first, own.count);
-  output.set_term(std::make_unique<WidePath>(output.config(), start.scale, labelled, output.size(), threads,
-                                             scale_of(network)));
+  output.set_term(std::make_unique<LinearTerm>(output.config(), start.scale, labelled, output.size(), threads,
+                                               scale_of(network)));
 }
 
 }  // namespace

@@ -29,12 +29,12 @@ void WideBounds::Samples::clear() {
   from.assign(1, 0);
 }
 
-WideBounds::WideBounds(const WidePath& wide, std::size_t features, std::size_t few)
+WideBounds::WideBounds(const LinearTerm& wide, std::size_t features, std::size_t few)
     : groups_((wide.storage().offsets.size() - 1 + kGroup - 1) / kGroup),
       few_(few),
       stride_(round_up(groups_, kernels::kPairGroup)),
       rows_(features, 0) {
-  const WidePath::Storage& from = wide.storage();
+  const LinearTerm::Storage& from = wide.storage();
   for (const std::uint32_t f : from.features) ++rows_[f];
   std::uint32_t count = 0;
   for (std::uint32_t& row : rows_) row = row > few ? count++ : kNone;

@@ -12,7 +12,7 @@
 
 #include "datasets/rows/dataset.h"
 #include "engine/base/aligned.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 
 namespace slide {
 
@@ -23,7 +23,7 @@ class WideBounds {
   static constexpr std::size_t kFew = 256;
 
   // For all neurons of a linear term over `features` features, without the features of at most `few` neurons.
-  WideBounds(const WidePath& wide, std::size_t features, std::size_t few = kFew);
+  WideBounds(const LinearTerm& wide, std::size_t features, std::size_t few = kFew);
 
   std::size_t groups() const { return groups_; }
   std::size_t few() const { return few_; }

@@ -30,7 +30,7 @@ bool is_stronger(const Posting& a, const Posting& b) {
 
 // All weights of the neurons that are not excluded, by feature, neurons ascending; with the offsets of the
 // features.
-std::vector<Posting> list_by_feature(const WidePath::Storage& from, const std::vector<bool>& excluded,
+std::vector<Posting> list_by_feature(const LinearTerm::Storage& from, const std::vector<bool>& excluded,
                                      std::vector<std::uint64_t>& offsets) {
   const std::size_t neurons = from.offsets.size() - 1;
   for (std::size_t n = 0; n < neurons; ++n) {
@@ -56,8 +56,8 @@ std::uint32_t class_of(float positive) {
 
 }  // namespace
 
-WideCandidates::WideCandidates(const WidePath& wide, std::size_t features, const std::vector<bool>& excluded,
-                               int threads, std::size_t strongest)
+WideCandidates::WideCandidates(const LinearTerm& wide, std::size_t features,
+                               const std::vector<bool>& excluded, int threads, std::size_t strongest)
     : offsets_(features + 1), neuron_count_(excluded.size()) {
   std::vector<std::uint64_t> from(features + 1);
   std::vector<Posting> all = list_by_feature(wide.storage(), excluded, from);

@@ -11,7 +11,7 @@
 
 #include "datasets/rows/dataset.h"
 #include "engine/base/aligned.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 
 namespace slide {
 
@@ -21,7 +21,7 @@ class WideCandidates {
 
   // Keeps the `strongest` weights of each of `features` features, by absolute value, of the neurons without
   // excluded[neuron]. O(weights), and as much working memory.
-  WideCandidates(const WidePath& wide, std::size_t features, const std::vector<bool>& excluded, int threads,
+  WideCandidates(const LinearTerm& wide, std::size_t features, const std::vector<bool>& excluded, int threads,
                  std::size_t strongest = kStrongest);
 
   struct Scratch {

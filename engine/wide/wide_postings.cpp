@@ -15,9 +15,9 @@ constexpr std::size_t kCached = 8192;  // scores to which dense columns are adde
 constexpr std::size_t kAhead = 8;      // features
 }  // namespace
 
-WidePostings::WidePostings(const WidePath& wide, std::span<const std::uint32_t> ids, std::size_t features)
+WidePostings::WidePostings(const LinearTerm& wide, std::span<const std::uint32_t> ids, std::size_t features)
     : offsets_(features + 1, 0) {
-  const WidePath::Storage& from = wide.storage();
+  const LinearTerm::Storage& from = wide.storage();
   for (const std::uint32_t id : ids) {
     for (std::uint64_t i = from.offsets[id]; i < from.offsets[id + 1]; ++i) ++offsets_[from.features[i] + 1];
   }

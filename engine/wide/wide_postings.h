@@ -8,7 +8,7 @@
 #include "datasets/rows/dataset.h"
 #include "engine/base/aligned.h"
 #include "engine/network/block_features.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 
 namespace slide {
 
@@ -17,7 +17,7 @@ namespace slide {
 class WidePostings {
  public:
   // For the neurons `ids` of the linear term; methods below number them 0, 1, ... in this order.
-  WidePostings(const WidePath& wide, std::span<const std::uint32_t> ids, std::size_t features);
+  WidePostings(const LinearTerm& wide, std::span<const std::uint32_t> ids, std::size_t features);
 
   // For blocks of samples: all neurons in ascending order, one range per call. start() begins with the
   // block's features; each add() continues from the previous end up to `end`: z[(n - first) * lanes + s] +=

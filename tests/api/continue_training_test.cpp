@@ -224,7 +224,7 @@ layer = [{kind = "sampled", uniform = 4}]
 TEST(ApiView, WhatIsNotThereIsRefused) {
   const Model model = train(config_of({"layer.-1.wide=false"}), tiny_samples().data());
   EXPECT_THROW(model.nearest_labels(9, 1), InputError);
-  EXPECT_THROW(model.strongest_features(4, 1), InputError) << "no wide path";
+  EXPECT_THROW(model.strongest_features(4, 1), InputError) << "no linear term";
   EXPECT_THROW(model.feature_name(0), InputError) << "no text";
   const Model flat = train(Config::from_toml("layer = [{kind = \"dense\"}]"), tiny_samples().data());
   std::vector<float> hidden(200 * flat.vector_size());

@@ -29,7 +29,7 @@ TEST_F(ConvertModelTest, TellsSizesAndMeasures) {
   const Outcome done = expect_done(
       convert({"out", "small.slide", "--weights", "int8", "--prune", "10%", "--test", "data/test.txt"}));
   for (const char* part :
-       {"small.slide: ", "wide path", "neighbours", "optimizer state", "file  ", "P@1  ", "nDCG@5"})
+       {"small.slide: ", "linear term", "neighbours", "optimizer state", "file  ", "P@1  ", "nDCG@5"})
     EXPECT_TRUE(contains(done.out, part));
   EXPECT_LT(file("small.slide").size(), file("out/model.slide").size() / 2);
 }

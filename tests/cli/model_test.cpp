@@ -196,7 +196,7 @@ TEST_F(ModelCommandsTest, FeaturesBeyondTheModelAreLeftOutAndTold) {
 TEST_F(ModelCommandsTest, InspectTellsAboutModelsAndConfigurations) {
   train_model();
   const Outcome model = expect_done(slide_.run({"inspect", "out/model.slide"}));
-  for (const char* word : {"300 samples, 120 features, 60 labels", "as further features", "weights",
+  for (const char* word : {"300 samples, 120 features, 60 labels", "feature crosses    ", "weights",
                            "optimizer state", "workspaces", "8 tables, 128 buckets"}) {
     EXPECT_TRUE(contains(model.out, word));
   }
@@ -206,7 +206,7 @@ TEST_F(ModelCommandsTest, InspectTellsAboutModelsAndConfigurations) {
   EXPECT_TRUE(contains(without.out, "optimizer state    is not in the file\n"));
   EXPECT_EQ(without.out.find("optimizer"), without.out.rfind("optimizer")) << without.out;
   const Outcome config = expect_done(slide_.run({"inspect", "out/config.toml"}));
-  EXPECT_TRUE(contains(config.out, "as further features"));
+  EXPECT_TRUE(contains(config.out, "feature crosses    "));
   const Outcome sized =
       expect_done(slide_.run({"inspect", "small.toml", "--features", "1000000", "--labels", "3000000"}));
   EXPECT_TRUE(contains(sized.out, "68,280,016"));  // (1e6 + 80,000 pairs) * 16 + 16 + 3e6 * 17

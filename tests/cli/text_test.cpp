@@ -260,7 +260,7 @@ TEST_F(TextCliTest, InspectShowsLabelsWithoutNamesByTheirIds) {
   ASSERT_EQ(train({"--set", "layer.-1.wide=false"}, "f.txt").code, 0);
   const Outcome done = expect_done(slide_.run({"inspect", "out/model.slide", "--label", "1"}));
   EXPECT_TRUE(contains(done.out, "label 1: id 1, 1 training samples"));
-  EXPECT_TRUE(contains(done.out, "no wide path"));
+  EXPECT_TRUE(contains(done.out, "no linear term"));
   for (const char* name : {"2", "-1", "x", "1x"}) {
     expect_refused(slide_.run({"inspect", "out/model.slide", fmt::format("--label={}", name)}),
                    "ids from 0 to 1");

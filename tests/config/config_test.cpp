@@ -239,7 +239,7 @@ TEST(Config, LetsTextsOfLabelsHaveAnEffect) {
     return error_of(kLayers, keys);
   };
   EXPECT_TRUE(contains(error_of(kLayers, bare),
-                       "'data.label_text' has no effect without a wide path, neighbours and a weight"));
+                       "'data.label_text' has no effect without a linear term, neighbours and a weight"));
   for (const char* key : {"data.label_text_weight=0.1", "neighbours.share=0.1", "data.label_text=\"\""})
     EXPECT_EQ(with(key), "") << key;
   EXPECT_EQ(parse(kLayers, {"data.label_text=names"}).data.label_text, "names");

@@ -12,7 +12,7 @@
 #include "engine/base/parallel.h"
 #include "engine/inference/inference.h"
 #include "engine/training/trainer.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 #include "tests/network/network_test_util.h"
 
 namespace slide {
@@ -196,7 +196,7 @@ TEST(HardNegativeFeatures, LetTheLinearTermLearnNegativeWeights) {
     config.layers.front().size = 4;
     config.layers.back().wide_negatives = against;
     Trainer trainer(fresh_job(config, train));
-    const auto& wide = wide_of(trainer.network().output())->storage();
+    const auto& wide = linear_term_of(trainer.network().output())->storage();
     for (std::uint32_t label = 0; label < 96; ++label) {
       for (std::uint64_t i = wide.offsets[label]; i < wide.offsets[label + 1]; ++i) {
         EXPECT_TRUE(i == wide.offsets[label] || wide.features[i - 1] < wide.features[i]);

@@ -1,7 +1,7 @@
 // Tests of whole steps of a sharded network: against one shard, and across processes.
 #include <gtest/gtest.h>
+#include "engine/wide/linear_term.h"
 #include "engine/wide/network_start.h"
-#include "engine/wide/wide_path.h"
 
 #include <cmath>
 #include <string>
@@ -50,8 +50,8 @@ void hold(const Network& network, Held& held) {
   }
   held.output = rows_of(network.output().weights());
   held.bias = rows_of(network.output().bias());
-  if (wide_of(network.output()) != nullptr) {
-    const auto& weights = wide_of(network.output())->storage().weights;
+  if (linear_term_of(network.output()) != nullptr) {
+    const auto& weights = linear_term_of(network.output())->storage().weights;
     held.wide.assign(weights.begin(), weights.end());
   }
 }

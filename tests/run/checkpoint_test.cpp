@@ -15,7 +15,7 @@
 #include "datasets/reader.h"
 #include "engine/base/error.h"
 #include "engine/model/model_file.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 #include "tests/run/file_bytes.h"
 #include "tests/run/tiny_run.h"
 
@@ -119,7 +119,7 @@ TEST_F(CheckpointTest, ValuesThatCannotBeAreRefused) {
   Trainer trainer(fresh_job(config_, data_));
   save_checkpoint(path(), record_, trainer);
   const std::string good = read_file(path());
-  const WidePath::Storage& wide = wide_of(trainer.network().output())->storage();
+  const LinearTerm::Storage& wide = linear_term_of(trainer.network().output())->storage();
   const Parameters& input = trainer.network().input()->weights();
   const auto refusal_with = [&](std::string_view part, std::size_t at, auto value) {
     std::string bytes = good;

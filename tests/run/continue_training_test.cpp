@@ -11,7 +11,7 @@
 
 #include "engine/config/fields.h"
 #include "engine/inference/inference.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 #include "tests/network/network_test_util.h"
 #include "tests/run/model_of.h"
 
@@ -141,7 +141,7 @@ TEST_P(ContinueTraining, NewRowsStartAsInAnyTraining) {
   }
   EXPECT_EQ(row_of(start.network.output().weights(), kLabels + 1),
             row_of(fresh.output().weights(), kLabels + 1));
-  if (const WidePath* wide = wide_of(start.network.output()); wide != nullptr) {
+  if (const LinearTerm* wide = linear_term_of(start.network.output()); wide != nullptr) {
     EXPECT_GT(wide->storage().offsets[kLabels + 3], wide->storage().offsets[kLabels]);
   }
 }
@@ -159,8 +159,8 @@ TEST_P(ContinueTraining, NothingNewChangesNothing) {
     EXPECT_TRUE(std::ranges::equal(model.optimizer->matrices[m].first, start.optimizer->matrices[m].first));
     EXPECT_TRUE(std::ranges::equal(model.optimizer->matrices[m].second, start.optimizer->matrices[m].second));
   }
-  if (const WidePath* wide = wide_of(model.network.output()); wide != nullptr) {
-    const WidePath& grown = *wide_of(start.network.output());
+  if (const LinearTerm* wide = linear_term_of(model.network.output()); wide != nullptr) {
+    const LinearTerm& grown = *linear_term_of(start.network.output());
     EXPECT_EQ(wide->storage().offsets, grown.storage().offsets);
     EXPECT_TRUE(std::ranges::equal(wide->storage().weights, grown.storage().weights));
     EXPECT_TRUE(std::ranges::equal(model.optimizer->wide, start.optimizer->wide));

@@ -8,7 +8,7 @@
 #include "engine/config/parse.h"
 #include "engine/model/model_file.h"
 #include "engine/run/quantize.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 #include "tests/expect.h"
 #include "tests/files.h"
 #include "tests/network/network_test_util.h"
@@ -102,7 +102,7 @@ TEST_P(EnsembleRefusalTest, TakesOtherPatterns) {
   smaller.model = path("a"), smaller.out = path("b"), smaller.pruning = Pruning{0, 0.5};
   quantize_model(smaller);
   const EnsembleResult result = make_ensemble({{path("a"), path("b")}, path("mean")});
-  EXPECT_EQ(result.wide_weights, wide_of(load_model(path("a")).network.output())->weights());
+  EXPECT_EQ(result.wide_weights, linear_term_of(load_model(path("a")).network.output())->weights());
   const Dataset asked = ensemble_data(2);
   const auto a = logits_in(path("a"), asked), b = logits_in(path("b"), asked),
              own = logits_in(path("mean"), asked);
@@ -133,7 +133,7 @@ TEST_P(EnsembleRefusalTest, RefusesModelsThatDiffer) {
          {trained("c", {"neighbours.share=0.1"}), trained("b", {"neighbours.share=0.15"})});
   expect("activation", {a, trained("b", {"layer.0.activation=tanh"})});
   expect("wide", {a, trained("b", {"layer.-1.wide=false"})});
-  expect("pairs", {a, trained("b", {"data.crosses=1"})});
+  expect("feature crosses", {a, trained("b", {"data.crosses=1"})});
   expect("one hidden layer", {trained("b", {"layer.-1.kind=sampled"}, ensemble_data(1),
                                       "[[layer]]\n[[layer]]\nsize = 8\n[[layer]]\n"),
                               a});

@@ -10,7 +10,7 @@
 #include "engine/run/run_data.h"
 #include "engine/run/training_run.h"
 #include "engine/run/tuning.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 #include "tests/datasets/test_files.h"
 #include "tests/run/file_bytes.h"
 
@@ -138,7 +138,7 @@ TEST_F(RunLabelTexts, OfOldLabelsWithoutNewSamplesCountAndKeepThem) {
   const Model model = load_model(folder_.path("further"));  // with numeric feature factors
   const auto tag0 = model.text->label_id("tag0");
   ASSERT_TRUE(tag0 && model.text->label_id("tag2"));
-  const WidePath::Storage& wide = wide_of(model.network.output())->storage();
+  const LinearTerm::Storage& wide = linear_term_of(model.network.output())->storage();
   int added = 0;
   for (std::uint64_t at = wide.offsets[*tag0]; at < wide.offsets[*tag0 + 1]; ++at)
     added += wide.features[at] >= before.shape.features && wide.weights[at] != 0.0f ? 1 : 0;

@@ -23,7 +23,7 @@
 #include "engine/knn/feature_weight_learning.h"
 #include "engine/training/memory_plan.h"
 #include "engine/training/trainer.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 #include "tests/run/file_bytes.h"
 #include "tests/run/tiny_run.h"
 
@@ -157,11 +157,11 @@ TEST_F(ModelFileTest, LinearTermComesBack) {
   train({"layer.1.wide=true"});
   save();
   const Model model = load_model(path(), LoadOptimizer::kYes);
-  ASSERT_NE(wide_of(model.network.output()), nullptr);
-  const WidePath& saved = *wide_of(trainer_->network().output());
+  ASSERT_NE(linear_term_of(model.network.output()), nullptr);
+  const LinearTerm& saved = *linear_term_of(trainer_->network().output());
   EXPECT_GT(saved.weights(), 0U);
   EXPECT_TRUE(
-      std::ranges::equal(wide_of(model.network.output())->storage().weights, saved.storage().weights));
+      std::ranges::equal(linear_term_of(model.network.output())->storage().weights, saved.storage().weights));
   EXPECT_TRUE(std::ranges::equal(model.optimizer->wide, trainer_->training().optimizer_state().wide));
   const Model without_state = load_model(path());
   EXPECT_FALSE(without_state.optimizer);
@@ -588,7 +588,7 @@ TEST_F(ModelFileTest, NumbersThatAreNoneAreFound) {
                       row_2 = pairs ? 2 * output.pair_stride * sizeof(float) : 2 * row;
     const std::size_t at =
         pairs ? place_of(bytes, output.pairs) : place_of(bytes, std::span(output.row(0), 5));
-    const auto& wide = wide_of(trainer_->network().output())->storage();
+    const auto& wide = linear_term_of(trainer_->network().output())->storage();
     for (const float value : {NAN, -NAN, INFINITY, -INFINITY}) {
       const float first_of_pair = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) >> 16);
       EXPECT_TRUE(contains(refusal_with(at + row_2 + 12, pairs ? first_of_pair : value),

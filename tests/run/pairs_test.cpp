@@ -15,7 +15,7 @@
 #include "engine/run/continue_training.h"
 #include "engine/run/label_view.h"
 #include "engine/training/trainer.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 #include "tests/network/network_test_util.h"
 #include "tests/run/file_bytes.h"
 #include "tests/run/model_of.h"
@@ -110,8 +110,8 @@ TEST_P(Pairs, DoNotEnterTheLinearTerm) {
   const Trainer without(fresh_job(config, train));
   ASSERT_TRUE(crosses_of(with.network()).active());
   if (!with.network().wide()) GTEST_SKIP() << "none";
-  const WidePath::Storage &one = wide_of(with.network().output())->storage(),
-                          &other = wide_of(without.network().output())->storage();
+  const LinearTerm::Storage &one = linear_term_of(with.network().output())->storage(),
+                            &other = linear_term_of(without.network().output())->storage();
   EXPECT_EQ(one.offsets, other.offsets);
   EXPECT_TRUE(std::ranges::equal(one.features, other.features));
   EXPECT_TRUE(std::ranges::equal(one.weights, other.weights));

@@ -16,7 +16,7 @@
 #include "engine/model/model_file.h"
 #include "engine/run/continue_training.h"
 #include "engine/training/trainer.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 #include "tests/run/file_bytes.h"
 
 namespace slide {
@@ -140,8 +140,8 @@ TEST_F(QuantizeTest, Int8WeightsAreTheNearestOfTheirRow) {
   }
   EXPECT_TRUE(
       std::ranges::equal(model.network.output().bias().weights, small.network.output().bias().weights));
-  const WidePath::Storage &a = wide_of(model.network.output())->storage(),
-                          &b = wide_of(small.network.output())->storage();
+  const LinearTerm::Storage &a = linear_term_of(model.network.output())->storage(),
+                            &b = linear_term_of(small.network.output())->storage();
   for (std::size_t n = 0; n + 1 < b.offsets.size(); ++n) {
     std::uint64_t at = a.offsets[n];
     const std::span<const float> own(a.weights.data() + at, a.offsets[n + 1] - at);
@@ -166,7 +166,7 @@ Network expanded(const Model& model) {
       to[m]->store_row(r, row.data());
     }
   }
-  network.output().set_term(std::make_unique<WidePath>(wide_of(model.network.output())->widened()));
+  network.output().set_term(std::make_unique<LinearTerm>(linear_term_of(model.network.output())->widened()));
   set_scale(network, scale_of(model.network));
   for (std::size_t l = 0; l < network.layers().size(); ++l)
     network.layers()[l].rebuild_index(model.hashes[l].seed, model.hashes[l].generation, 1);
@@ -196,7 +196,7 @@ TEST_F(QuantizeTest, SmallFormsAnswerAsTheirValuesDo) {
       make(form);
       Model model = load_model(path("small"));
       model.build_tables(1);
-      EXPECT_FALSE(wide_of(model.network.output())->storage().small.empty());
+      EXPECT_FALSE(linear_term_of(model.network.output())->storage().small.empty());
       const Network network = expanded(model);
       const std::optional<Neighbours> neighbours =
           model.neighbours ? std::optional(expanded_neighbours(model)) : std::nullopt;
@@ -231,8 +231,8 @@ TEST_F(QuantizeTest, BytesBecomeSixteenBitsWithoutLoss) {
       ASSERT_EQ(a, b);
     }
   }
-  EXPECT_TRUE(std::ranges::equal(wide_of(bytes.network.output())->widened().storage().weights,
-                                 wide_of(halves.network.output())->widened().storage().weights));
+  EXPECT_TRUE(std::ranges::equal(linear_term_of(bytes.network.output())->widened().storage().weights,
+                                 linear_term_of(halves.network.output())->widened().storage().weights));
   EXPECT_EQ(expanded_neighbours(bytes).storage().values, halves.neighbours->storage().values);
 }
 
@@ -251,10 +251,10 @@ TEST_F(QuantizeTest, TrainingContinuesFromQuantizedModels) {
       is.load_row(r, now.data());
       EXPECT_EQ(now, before);
     }
-    const WidePath::Storage& wide = wide_of(start.network.output())->storage();
+    const LinearTerm::Storage& wide = linear_term_of(start.network.output())->storage();
     EXPECT_TRUE(wide.small.empty());
     EXPECT_EQ(wide.weights.size(), wide.features.size());
-    EXPECT_GE(wide.weights.size(), wide_of(model.network.output())->weights());
+    EXPECT_GE(wide.weights.size(), linear_term_of(model.network.output())->weights());
     ASSERT_TRUE(start.neighbours);
     EXPECT_FALSE(start.neighbours->storage().small.in_bytes());
     EXPECT_EQ(start.neighbours->samples(), data_.size());
@@ -273,11 +273,11 @@ TEST_F(QuantizeTest, ASecondTimeNothingChanges) {
 
 TEST_F(QuantizeTest, PruningDropsTheSmallest) {
   const Model model = load_model(path("model"));
-  const AlignedArray<float>& all = wide_of(model.network.output())->storage().weights;
+  const AlignedArray<float>& all = linear_term_of(model.network.output())->storage().weights;
   const auto left = [&] {
     std::vector<float> weights;
     const Model small = load_model(path("small"));
-    const AlignedArray<float>& kept = wide_of(small.network.output())->storage().weights;
+    const AlignedArray<float>& kept = linear_term_of(small.network.output())->storage().weights;
     weights.assign(kept.data(), kept.data() + kept.size());
     return weights;
   };
@@ -308,7 +308,7 @@ TEST_F(QuantizeTest, WhatCannotBeIsRefused) {
   EXPECT_TRUE(contains(refusal({path("model"), folder_.root(), ModelForm::kInt8, {}, {}, 1}), "folder"));
   EXPECT_EQ(read_file(path("model")), before);
   train({"layer.-1.wide=false"});
-  EXPECT_TRUE(contains(refusal({path("model"), path("small"), {}, Pruning{0.1, 0}, {}, 1}), "wide path"));
+  EXPECT_TRUE(contains(refusal({path("model"), path("small"), {}, Pruning{0.1, 0}, {}, 1}), "linear term"));
   EXPECT_FALSE(fs::exists(path("small")));
 }
 
@@ -325,7 +325,7 @@ TEST_F(QuantizeTest, DamageIsRefused) {
       std::ofstream(path("small"), std::ios::binary) << with_checksum(other);
       try {  // readable files give finite predictions
         const Model model = load_model(path("small"));
-        const WidePath wide = wide_of(model.network.output())->widened();
+        const LinearTerm wide = linear_term_of(model.network.output())->widened();
         EXPECT_TRUE(std::ranges::all_of(wide.storage().weights, [](float w) { return std::isfinite(w); }));
       } catch (const InputError&) {
         ++refused;

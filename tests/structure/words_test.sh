@@ -29,6 +29,7 @@ tell_words() {  # file...
       names["[^a-z]ask(s|ed|ing)?( it| them)? for ahead[^a-z]"] = "asked for ahead"
       names["[^a-z]without a word[^a-z]"] = "without a word"
       names["[^a-z]as ever[^a-z]"] = "as ever"
+      names["[^a-z]wide[ _-]?path"] = "wide path"
       names["[^a-z](go|goes|going|gone|went)[ _]on[ _]from[^a-z]"] = "goes on from"
       # Of the time until an answer: "as soon as" and "free soon" may stand.
       names[", soon[:;.,]"] = "soon"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/base/rng.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 #include "tests/wide/item_users.h"
 
 namespace slide {
@@ -146,8 +146,8 @@ TEST(ItemRidge, ALinearTermStartsAtItsStrongestWeights) {
   LayerConfig layer;
   layer.wide = true;
   layer.wide_features = 10;
-  const WidePath path(layer, weights, 20, 30, 2.0, 2);
-  const WidePath::Storage& storage = path.storage();
+  const LinearTerm path(layer, weights, 20, 30, 2.0, 2);
+  const LinearTerm::Storage& storage = path.storage();
   ASSERT_EQ(storage.offsets.size(), 31U);
   for (std::size_t n = 0; n < 30; ++n) {
     const auto row = weights.row(20 + n);
@@ -310,8 +310,8 @@ TEST(SparseItemRidge, ALinearTermStartsAtItsStrongestWeights) {
   LayerConfig layer;
   layer.wide = true;
   layer.wide_features = 10;
-  const WidePath path(layer, weights, 20, 30, 2.0, 2);
-  const WidePath::Storage& storage = path.storage();
+  const LinearTerm path(layer, weights, 20, 30, 2.0, 2);
+  const LinearTerm::Storage& storage = path.storage();
   for (std::size_t n = 0; n < 30; ++n) {
     const std::vector<float> row = filled(weights, 20 + n);
     ASSERT_EQ(storage.offsets[n + 1] - storage.offsets[n], 10U);

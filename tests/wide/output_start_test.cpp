@@ -10,7 +10,7 @@
 #include "engine/base/rng.h"
 #include "engine/statistics/label_sums.h"
 #include "engine/training/trainer.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 #include "tests/network/network_test_util.h"
 
 namespace slide {
@@ -162,7 +162,7 @@ TEST(OutputStart, BiasesAndWideWeightsStartAtItsShare) {
     const double length = share > 0 ? share * fitted.scale : 2.0;
     const double bias = share > 0 ? share * (fitted.prior * odds + fitted.offset) : config.loss.prior * odds;
     for (std::uint32_t label = 0; label < kLabels; ++label) {
-      const auto& wide = wide_of(output)->storage();
+      const auto& wide = linear_term_of(output)->storage();
       double square = 0.0;
       for (std::uint64_t i = wide.offsets[label]; i < wide.offsets[label + 1]; ++i)
         square += double(wide.weights[i]) * wide.weights[i];

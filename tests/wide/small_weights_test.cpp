@@ -7,8 +7,8 @@
 
 #include "engine/base/rng.h"
 #include "engine/network/block_features.h"
+#include "engine/wide/linear_term.h"
 #include "engine/wide/wide_candidates.h"
-#include "engine/wide/wide_path.h"
 #include "engine/wide/wide_postings.h"
 
 namespace slide {
@@ -17,9 +17,9 @@ namespace {
 constexpr std::uint32_t kSmallFeatures = 50, kSmallNeurons = 300;
 
 // Neurons with every third to fifth feature, and 37 % of them with the first one; some without features.
-WidePath small_path(bool bytes) {
-  WidePath wide{LayerConfig()};
-  WidePath::Storage& kept = wide.storage();
+LinearTerm small_path(bool bytes) {
+  LinearTerm wide{LayerConfig()};
+  LinearTerm::Storage& kept = wide.storage();
   Rng rng(3, Purpose::kTest);
   std::vector<std::uint32_t> features;
   kept.offsets.push_back(0);
@@ -76,11 +76,11 @@ std::vector<std::uint32_t> some_neurons(std::uint32_t step) {
 class SmallWeights : public testing::TestWithParam<bool> {};
 
 TEST_P(SmallWeights, WidenToTheValuesTheyAre) {
-  const WidePath small = small_path(GetParam()), floats = small.widened();
+  const LinearTerm small = small_path(GetParam()), floats = small.widened();
   EXPECT_TRUE(floats.storage().small.empty());
   EXPECT_EQ(small.weights(), floats.weights());
   EXPECT_LT(small.bytes(), floats.bytes());
-  const WidePath::Storage& kept = small.storage();
+  const LinearTerm::Storage& kept = small.storage();
   for (std::size_t n = 0; n < kSmallNeurons; ++n) {
     for (std::uint64_t at = kept.offsets[n]; at < kept.offsets[n + 1]; ++at)
       ASSERT_EQ(kept.weight(n, at), floats.storage().weight(n, at));
@@ -88,14 +88,14 @@ TEST_P(SmallWeights, WidenToTheValuesTheyAre) {
 }
 
 TEST_P(SmallWeights, BlocksGetTheSameScoresByNeuronAndByFeature) {
-  const WidePath small = small_path(GetParam()), floats = small.widened();
+  const LinearTerm small = small_path(GetParam()), floats = small.widened();
   const SmallRows samples(128);
   for (const std::size_t lanes : {1, 16, 64, 128}) {
     BlockFeatures features;
     features.reserve(kSmallFeatures, 6 * lanes, lanes);
     features.build(std::span(samples.rows).first(lanes), lanes);
     const std::vector<std::uint32_t> ids = some_neurons(3);
-    const auto scores = [&](const WidePath& wide) {
+    const auto scores = [&](const LinearTerm& wide) {
       AlignedArray<float> z(2 * ids.size() * lanes);
       TermHits hits;
       TermScratch scratch;
@@ -116,12 +116,12 @@ TEST_P(SmallWeights, BlocksGetTheSameScoresByNeuronAndByFeature) {
 }
 
 TEST_P(SmallWeights, SamplesAloneAndTheirCandidatesGetTheSameScores) {
-  const WidePath small = small_path(GetParam()), floats = small.widened();
+  const LinearTerm small = small_path(GetParam()), floats = small.widened();
   const SmallRows samples(40);
   const std::vector<std::uint32_t> ids = some_neurons(2);
   for (const std::size_t strongest : {3, 20, 1000}) {
     for (const SparseRow& row : samples.rows) {
-      const auto scores = [&](const WidePath& wide) {
+      const auto scores = [&](const LinearTerm& wide) {
         const WidePostings postings(wide, ids, kSmallFeatures);
         std::vector<float> z(ids.size(), 0.25F);
         postings.add(row, SIZE_MAX, z.data());

@@ -16,9 +16,9 @@ constexpr std::uint32_t kBoundFeatures = 30, kBoundNeurons = 700;
 
 // Feature f is in the pattern of every (f + 2)-th neuron, so that some are rare; three in ten weights are
 // negative, all of feature 3, and some are tiny or huge.
-WidePath some_path(bool bytes) {
-  WidePath wide{LayerConfig()};
-  WidePath::Storage& kept = wide.storage();
+LinearTerm some_path(bool bytes) {
+  LinearTerm wide{LayerConfig()};
+  LinearTerm::Storage& kept = wide.storage();
   std::vector<std::uint32_t> features;
   std::vector<float> weights;
   Rng rng(5, Purpose::kTest);
@@ -44,8 +44,8 @@ WidePath some_path(bool bytes) {
 }
 
 // Contribution of features of more than `few` neurons to the score of `neuron`, in double.
-double common_score(const WidePath& wide, std::size_t few, std::size_t neuron, const SparseRow& row) {
-  const WidePath::Storage& kept = wide.storage();
+double common_score(const LinearTerm& wide, std::size_t few, std::size_t neuron, const SparseRow& row) {
+  const LinearTerm::Storage& kept = wide.storage();
   double sum = 0.0;
   for (std::uint64_t at = kept.offsets[neuron]; at < kept.offsets[neuron + 1]; ++at) {
     const std::uint32_t f = kept.features[at];
@@ -57,8 +57,8 @@ double common_score(const WidePath& wide, std::size_t few, std::size_t neuron, c
   return sum;
 }
 
-double largest_weight(const WidePath& wide, std::uint32_t feature) {
-  const WidePath::Storage& kept = wide.storage();
+double largest_weight(const LinearTerm& wide, std::uint32_t feature) {
+  const LinearTerm::Storage& kept = wide.storage();
   double largest = 0.0;
   for (std::size_t n = 0; n < kBoundNeurons; ++n) {
     for (std::uint64_t at = kept.offsets[n]; at < kept.offsets[n + 1]; ++at)
@@ -70,7 +70,7 @@ double largest_weight(const WidePath& wide, std::uint32_t feature) {
 class Bounds : public testing::TestWithParam<bool> {};
 
 TEST_P(Bounds, AreNotBelowAnyScoreAndReachTheLargest) {
-  const WidePath wide = some_path(GetParam());
+  const LinearTerm wide = some_path(GetParam());
   for (const std::size_t few : {0, 60, 1000}) {
     const WideBounds bounds(wide, kBoundFeatures, few);
     ASSERT_EQ(bounds.groups(), (kBoundNeurons + WideBounds::kGroup - 1) / WideBounds::kGroup);

@@ -16,17 +16,17 @@ namespace {
 constexpr std::uint32_t kMany = 3000;
 
 // Patterns of many features, a fifth of the weights negative.
-WidePath patterns(const Dataset& data) {
-  WidePath wide(wide_config(1000), wide_config(1000).wide_scale, data, kMany, 2);
+LinearTerm patterns(const Dataset& data) {
+  LinearTerm wide(wide_config(1000), wide_config(1000).wide_scale, data, kMany, 2);
   for (std::size_t i = 0; i < wide.storage().weights.size(); i += 5) wide.storage().weights[i] *= -1.0F;
   return wide;
 }
 
 // By neuron: the sum over the `strongest` weights of each feature of neurons that are not excluded.
-std::vector<double> sums(const WidePath& wide, const SparseRow& row, const std::vector<bool>& excluded,
+std::vector<double> sums(const LinearTerm& wide, const SparseRow& row, const std::vector<bool>& excluded,
                          std::size_t strongest) {
   std::vector<double> sum(kMany);
-  const WidePath::Storage& from = wide.storage();
+  const LinearTerm::Storage& from = wide.storage();
   for (std::size_t i = 0; i < row.ids.size(); ++i) {
     std::vector<std::pair<float, std::uint32_t>> list;
     for (std::uint32_t n = 0; n < kMany; ++n) {
@@ -47,7 +47,7 @@ std::vector<double> sums(const WidePath& wide, const SparseRow& row, const std::
 
 TEST(WideCandidates, ScoresAreSumsOfTheStrongestWeights) {
   const Dataset data = random_data(4500, kMany);
-  const WidePath wide = patterns(data);
+  const LinearTerm wide = patterns(data);
   std::vector<bool> excluded(kMany);
   for (std::size_t n = 3; n < kMany; n += 7) excluded[n] = true;
   for (const std::size_t strongest : {1, 40, 5000}) {
@@ -65,7 +65,7 @@ TEST(WideCandidates, ScoresAreSumsOfTheStrongestWeights) {
 
 TEST(WideCandidates, BestAreThePositiveNeuronsOfTheLargestSums) {
   const Dataset data = random_data(4500, kMany);
-  const WidePath wide = patterns(data);
+  const LinearTerm wide = patterns(data);
   const std::vector<bool> none(kMany);
   const WideCandidates candidates(wide, kFeatures, none, 1);
   WideCandidates::Scratch scratch = candidates.make_scratch();
@@ -92,7 +92,7 @@ TEST(WideCandidates, BestAreThePositiveNeuronsOfTheLargestSums) {
 
 TEST(WideCandidates, TheSameForAnyNumberOfThreads) {
   const Dataset data = random_data(4500, kMany);
-  const WidePath wide = patterns(data);
+  const LinearTerm wide = patterns(data);
   const std::vector<bool> none(kMany);
   const WideCandidates one(wide, kFeatures, none, 1, 10), three(wide, kFeatures, none, 3, 10);
   WideCandidates::Scratch a = one.make_scratch(), b = three.make_scratch();

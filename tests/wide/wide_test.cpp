@@ -10,7 +10,7 @@
 #include "engine/inference/inference.h"
 #include "engine/network/loss.h"
 #include "engine/training/trainer.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 #include "engine/wide/wide_postings.h"
 #include "tests/wide/wide_test_util.h"
 
@@ -24,7 +24,7 @@ std::vector<SparseRow> rows_of(const Dataset& data, std::size_t count) {
 }
 
 // Sum over shared features, in double.
-double naive_score(const WidePath& wide, std::uint32_t neuron, const SparseRow& row) {
+double naive_score(const LinearTerm& wide, std::uint32_t neuron, const SparseRow& row) {
   double sum = 0.0;
   const auto& s = wide.storage();
   for (std::uint64_t i = s.offsets[neuron]; i < s.offsets[neuron + 1]; ++i) {
@@ -35,9 +35,9 @@ double naive_score(const WidePath& wide, std::uint32_t neuron, const SparseRow& 
   return sum;
 }
 
-TEST(WidePath, StartsAtTheNormalisedSumOfALabelsSamples) {
+TEST(LinearTerm, StartsAtTheNormalisedSumOfALabelsSamples) {
   const Dataset data = random_data(50);
-  const WidePath wide(wide_config(1000), wide_config(1000).wide_scale, data, kLabels, 2);
+  const LinearTerm wide(wide_config(1000), wide_config(1000).wide_scale, data, kLabels, 2);
   const auto& s = wide.storage();
   for (std::uint32_t label = 0; label < kLabels; ++label) {
     std::vector<double> sum(kFeatures, 0.0);
@@ -60,9 +60,9 @@ TEST(WidePath, StartsAtTheNormalisedSumOfALabelsSamples) {
   }
 }
 
-TEST(WidePath, KeepsTheStrongestFeaturesWhateverTheThreadCount) {
+TEST(LinearTerm, KeepsTheStrongestFeaturesWhateverTheThreadCount) {
   const Dataset data = random_data(50);
-  const WidePath all(wide_config(1000), wide_config(1000).wide_scale, data, kLabels, 1),
+  const LinearTerm all(wide_config(1000), wide_config(1000).wide_scale, data, kLabels, 1),
       few(wide_config(5), wide_config(5).wide_scale, data, kLabels, 3);
   for (std::uint32_t label = 0; label < kLabels; ++label) {
     const auto& a = all.storage();
@@ -93,7 +93,7 @@ class WideBlock : public testing::TestWithParam<std::size_t> {
   }
 
   const Dataset data_ = random_data(130);
-  WidePath wide_;
+  LinearTerm wide_;
   std::vector<SparseRow> rows_;
   BlockFeatures features_;
   TermHits hits_;
@@ -212,10 +212,10 @@ TEST_P(WideBlock, GradientMatchesCentralDifferences) {
 }
 
 // A copy with equal learning behaviour.
-WidePath copy_of(const WidePath& wide) {
-  WidePath copy(wide_config(7));
-  const WidePath::Storage& from = wide.storage();
-  WidePath::Storage& to = copy.storage();
+LinearTerm copy_of(const LinearTerm& wide) {
+  LinearTerm copy(wide_config(7));
+  const LinearTerm::Storage& from = wide.storage();
+  LinearTerm::Storage& to = copy.storage();
   to.offsets = from.offsets;
   to.features = AlignedArray<std::uint32_t>(from.features.size());
   to.weights = AlignedArray<float>(from.weights.size());
@@ -236,11 +236,11 @@ TEST_P(WideBlock, ListedDeltasMoveWhatAllDeltasMove) {
       listed.push_back(static_cast<std::uint32_t>(i * rows_.size() / few));
       d[listed.back()] = 0.01f * static_cast<float>(i + 1);
     }
-    WidePath whole = copy_of(wide_);
+    LinearTerm whole = copy_of(wide_);
     std::vector<float> whole_squares = squares;
     std::vector<float> scratch;
     for (std::size_t a = 0; a < ids_.size(); ++a) {
-      const WidePath::BlockMatch at{features_, hits_, a, lanes};
+      const LinearTerm::BlockMatch at{features_, hits_, a, lanes};
       whole.update(ids_[a], at, {d.data(), {}}, {0.5f, 50.0f}, whole_squares, scratch);
       wide_.update(ids_[a], at, {d.data(), listed}, {0.5f, 50.0f}, squares, scratch);
     }
@@ -262,7 +262,7 @@ std::vector<std::uint32_t> first_ids(std::size_t count) {
 
 TEST(WidePostings, AddScoresAllNeuronsRangeByRange) {
   const Dataset data = random_data(130);
-  const WidePath wide(wide_config(7), wide_config(7).wide_scale, data, kLabels, 1);
+  const LinearTerm wide(wide_config(7), wide_config(7).wide_scale, data, kLabels, 1);
   const WidePostings postings(wide, first_ids(kLabels), kFeatures);
   for (const std::size_t lanes : {1, 16, 32, 64, 128}) {
     std::vector<SparseRow> rows;

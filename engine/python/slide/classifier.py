@@ -106,7 +106,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
     **What is copied.** Of a CSR matrix of float32 with indices of int32 the engine uses ids and values where they
     are, and copies the row offsets; with indices of int64 it copies the ids instead. Rows whose ids do not ascend
     are sorted in a copy. An array of float32 of which more than half is not 0 is used where it is, as dense features: they
-    are multiplied as a matrix, and have no wide path. Other types are converted once, for the time of the call: an array
+    are multiplied as a matrix, and have no linear term. Other types are converted once, for the time of the call: an array
     with more zeros or another sparse format into CSR, other numbers into float32. With ``data__normalize``, the default, values are scaled to unit
     length in a copy of 4 bytes an entry.
 

@@ -429,7 +429,7 @@ class Model:
         """The features with the largest weights straight to `label`, a number or a name.
 
         Returns features [count or less] of int64, best first, and weights of float64. Raises InputError when there is no
-        such label, or the model has hidden layers but no wide path (``layer.-1.wide``).
+        such label, or the model has hidden layers but no linear term (``layer.-1.wide``).
         """
         return self._engine.strongest_features(self._label(label), whole(count, "count"))
 

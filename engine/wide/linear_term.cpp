@@ -1,4 +1,4 @@
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 namespace slide {
 
-void WidePath::prefetch(std::uint32_t id, const float* sums) const {
+void LinearTerm::prefetch(std::uint32_t id, const float* sums) const {
   constexpr std::uint64_t kLine = kAlignment / sizeof(float);
   constexpr std::uint64_t kMax = 16 * kLine;  // the hardware prefetcher continues
   const std::uint64_t begin = storage_.offsets[id], end = std::min(storage_.offsets[id + 1], begin + kMax);
@@ -101,8 +101,8 @@ kernels::Parts match_pattern(const BlockFeatures& features, const std::uint32_t*
 
 }  // namespace
 
-void WidePath::forward(const BlockFeatures& features, std::span<const std::uint32_t> ids, std::size_t lanes,
-                       float* z, TermHits& hits, TermScratch& scratch) const {
+void LinearTerm::forward(const BlockFeatures& features, std::span<const std::uint32_t> ids, std::size_t lanes,
+                         float* z, TermHits& hits, TermScratch& scratch) const {
   constexpr std::size_t kAhead = 4;  // neurons
   hits.neurons.resize(ids.size());
   TermHits::Neuron at;
@@ -130,8 +130,8 @@ void WidePath::forward(const BlockFeatures& features, std::span<const std::uint3
   }
 }
 
-void WidePath::add_scores(std::span<const std::uint32_t> ids, const float* by_feature,
-                          std::vector<float>& weights, float* z) const {
+void LinearTerm::add_scores(std::span<const std::uint32_t> ids, const float* by_feature,
+                            std::vector<float>& weights, float* z) const {
   for (std::size_t a = 0; a < ids.size(); ++a) {
     const std::uint64_t begin = storage_.offsets[ids[a]], count = storage_.offsets[ids[a] + 1] - begin;
     const bool small = !storage_.small.empty();
@@ -144,8 +144,8 @@ void WidePath::add_scores(std::span<const std::uint32_t> ids, const float* by_fe
   }
 }
 
-void WidePath::update(std::uint32_t id, const BlockMatch& at, const Deltas& deltas, Step step,
-                      std::span<float> sums, std::vector<float>& gradients) {
+void LinearTerm::update(std::uint32_t id, const BlockMatch& at, const Deltas& deltas, Step step,
+                        std::span<float> sums, std::vector<float>& gradients) {
   const BlockFeatures& features = at.features;
   const TermHits& hits = at.hits;
   const std::size_t lanes = at.lanes;
@@ -186,7 +186,7 @@ void put_shared_offsets(std::span<const std::uint64_t> offsets, ByteWriter& out)
   out.put_share(ends);
 }
 
-void WidePath::save(ByteWriter& out) const {
+void LinearTerm::save(ByteWriter& out) const {
   const Storage& s = storage_;
   out.put<std::uint64_t>(out.shares_of(s.offsets.size() - 1).all + 1);
   put_shared_offsets(s.offsets, out);
@@ -197,8 +197,8 @@ void WidePath::save(ByteWriter& out) const {
   out.put_share(s.weights);
 }
 
-std::uint64_t WidePath::load(ByteReader& in, std::size_t features, std::size_t first, std::size_t neurons) {
-  constexpr std::string_view kOther = "another wide path";
+std::uint64_t LinearTerm::load(ByteReader& in, std::size_t features, std::size_t first, std::size_t neurons) {
+  constexpr std::string_view kOther = "another linear term";
   Storage& s = storage_;
   const std::size_t own = s.offsets.size() - 1;
   in.expect(neurons + 1, kOther);
@@ -216,7 +216,7 @@ std::uint64_t WidePath::load(ByteReader& in, std::size_t features, std::size_t f
   return before;
 }
 
-void WidePath::get_weights(ByteReader& in, std::size_t features) {
+void LinearTerm::get_weights(ByteReader& in, std::size_t features) {
   Storage& s = storage_;
   const bool good = s.offsets.front() == 0 && s.offsets.back() == s.weights.size() &&
                     std::ranges::is_sorted(s.offsets) &&
@@ -228,20 +228,20 @@ void WidePath::get_weights(ByteReader& in, std::size_t features) {
   in.refuse(fmt::format("wide weights, neuron {}, feature {}: no finite number", neuron, s.features[bad]));
 }
 
-double WidePath::bytes_of(double weights, double neurons) {
+double LinearTerm::bytes_of(double weights, double neurons) {
   return (neurons + 1) * sizeof(std::uint64_t) + weights * (sizeof(std::uint32_t) + sizeof(float));
 }
 
-double WidePath::max_weights(const LayerConfig& config, double neurons, double label_features) {
+double LinearTerm::max_weights(const LayerConfig& config, double neurons, double label_features) {
   return std::min(neurons * config.wide_features, label_features) + neurons * config.wide_negatives;
 }
 
-std::size_t WidePath::bytes() const {
+std::size_t LinearTerm::bytes() const {
   return storage_.offsets.size() * sizeof(std::uint64_t) + storage_.features.bytes() +
          storage_.weights.bytes() + storage_.small.bytes();
 }
 
-void WidePath::Storage::widen() {
+void LinearTerm::Storage::widen() {
   if (small.empty()) return;
   weights = AlignedArray<float>(features.size());
   for (std::size_t n = 0; n + 1 < offsets.size(); ++n)
@@ -249,8 +249,8 @@ void WidePath::Storage::widen() {
   small = {};
 }
 
-WidePath WidePath::widened() const {
-  WidePath wide(config_);
+LinearTerm LinearTerm::widened() const {
+  LinearTerm wide(config_);
   wide.storage_.offsets = storage_.offsets;
   wide.storage_.features = AlignedArray<std::uint32_t>(storage_.features.size());
   std::ranges::copy(storage_.features, wide.storage_.features.data());

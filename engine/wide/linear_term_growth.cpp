@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 
 namespace slide {
 
@@ -17,7 +17,7 @@ struct Pattern {
   std::size_t size() const { return features.size(); }
 };
 
-Pattern pattern_of(const WidePath::Storage& from, std::size_t neuron) {
+Pattern pattern_of(const LinearTerm::Storage& from, std::size_t neuron) {
   const std::uint64_t begin = from.offsets[neuron], count = from.offsets[neuron + 1] - begin;
   return {from.features.span().subspan(begin, count), from.weights.span().subspan(begin, count)};
 }
@@ -26,7 +26,7 @@ Pattern pattern_of(const WidePath::Storage& from, std::size_t neuron) {
 class PatternBuilder {
  public:
   // `features`: new id by previous feature. `sums`: AdaGrad accumulators by weight of `before`, or empty.
-  PatternBuilder(const WidePath::Storage& before, std::span<const std::uint32_t> features,
+  PatternBuilder(const LinearTerm::Storage& before, std::span<const std::uint32_t> features,
                  std::span<const float> sums)
       : before_(before), features_(features), sums_(sums) {}
 
@@ -55,7 +55,7 @@ class PatternBuilder {
   }
 
   // Writes the result to `to`, and its accumulators, if there are some, to `sums`. Call it last.
-  void finish(WidePath::Storage& to, AlignedArray<float>& sums) {
+  void finish(LinearTerm::Storage& to, AlignedArray<float>& sums) {
     to.offsets = std::move(offsets_);
     to.features = AlignedArray<std::uint32_t>(ids_.size());
     to.weights = AlignedArray<float>(ids_.size());
@@ -89,7 +89,7 @@ class PatternBuilder {
     std::ranges::sort(chosen_);
   }
 
-  const WidePath::Storage& before_;
+  const LinearTerm::Storage& before_;
   std::span<const std::uint32_t> features_;
   std::span<const float> sums_;
   std::vector<std::uint64_t> offsets_{0};
@@ -107,13 +107,13 @@ std::vector<std::uint32_t> texts_of(const Dataset& data) {
 
 }  // namespace
 
-WidePath WidePath::grown(const WidePath& before, const LayerConfig& config, const Growth& growth,
-                         const More& more, int threads, AlignedArray<float>& sums) {
+LinearTerm LinearTerm::grown(const LinearTerm& before, const LayerConfig& config, const Growth& growth,
+                             const More& more, int threads, AlignedArray<float>& sums) {
   if (!before.storage_.small.empty()) return grown(before.widened(), config, growth, more, threads, sums);
   const std::size_t neurons = growth.labels.size();
-  const WidePath added = more.items != nullptr
-                             ? WidePath(config, *more.items, 0, neurons, more.length, threads)
-                             : WidePath(config, more.length, more.samples, neurons, threads, more.scale);
+  const LinearTerm added = more.items != nullptr
+                               ? LinearTerm(config, *more.items, 0, neurons, more.length, threads)
+                               : LinearTerm(config, more.length, more.samples, neurons, threads, more.scale);
   const std::vector<std::uint32_t> new_samples = more.samples.label_frequencies(),
                                    new_texts = texts_of(more.samples);
   const std::vector<std::uint32_t> features = growth.features.now();
@@ -136,7 +136,7 @@ WidePath WidePath::grown(const WidePath& before, const LayerConfig& config, cons
                             : 0.0f;
     builder.append(was, pattern, room, share);
   }
-  WidePath path(config);
+  LinearTerm path(config);
   builder.finish(path.storage_, sums);
   return path;
 }

@@ -32,19 +32,19 @@ namespace slide {
 // Writes the offsets of lists, from 0 to the end, as one array; each process writes those of its shard.
 void put_shared_offsets(std::span<const std::uint64_t> offsets, ByteWriter& out);
 
-class WidePath final : public OutputTerm {
+class LinearTerm final : public OutputTerm {
  public:
   // No patterns; a model file fills them.
-  explicit WidePath(const LayerConfig& config) : config_(config) {}
+  explicit LinearTerm(const LayerConfig& config) : config_(config) {}
   // Patterns of `neurons` labels from their samples in `train`, scaled by `scale`, and initial weights of
   // Euclidean length `length` per neuron.
-  WidePath(const LayerConfig& config, double length, const Dataset& train, std::size_t neurons, int threads,
-           const FeatureScale& scale = {});
+  LinearTerm(const LayerConfig& config, double length, const Dataset& train, std::size_t neurons, int threads,
+             const FeatureScale& scale = {});
 
   // Patterns and initial weights of the neurons of items [first, first + count), from item weights: per item
   // the at most `wide_features` strongest, times `scale`.
-  WidePath(const LayerConfig& config, const ItemWeights& items, std::size_t first, std::size_t count,
-           double scale, int threads);
+  LinearTerm(const LayerConfig& config, const ItemWeights& items, std::size_t first, std::size_t count,
+             double scale, int threads);
 
   // New data of incremental training.
   struct More {
@@ -59,8 +59,8 @@ class WidePath final : public OutputTerm {
   // while their patterns have room; the initial weight is that of a new neuron times the share of the new
   // samples among all samples of the label (label texts included in both). `sums`: the optimizer's
   // accumulators by weight; grows with the weights unless empty.
-  static WidePath grown(const WidePath& before, const LayerConfig& config, const Growth& growth,
-                        const More& more, int threads, AlignedArray<float>& sums);
+  static LinearTerm grown(const LinearTerm& before, const LayerConfig& config, const Growth& growth,
+                          const More& more, int threads, AlignedArray<float>& sums);
 
   // z[a * lanes + s] += sum of w * x_s[f] over the features f of both sample s and the pattern of ids[a].
   // Stores the matches in `hits`.
@@ -119,7 +119,7 @@ class WidePath final : public OutputTerm {
   };
   const Storage& storage() const { return storage_; }
   // Returns a copy with float weights.
-  WidePath widened() const;
+  LinearTerm widened() const;
   Storage& storage() { return storage_; }
 
  private:
@@ -137,11 +137,11 @@ class WidePath final : public OutputTerm {
 };
 
 // The linear term of a layer; nullptr where it has none.
-inline const WidePath* wide_of(const Layer& layer) {
-  return dynamic_cast<const WidePath*>(layer.term());
+inline const LinearTerm* linear_term_of(const Layer& layer) {
+  return dynamic_cast<const LinearTerm*>(layer.term());
 }
-inline WidePath* wide_of(Layer& layer) {
-  return dynamic_cast<WidePath*>(layer.term());
+inline LinearTerm* linear_term_of(Layer& layer) {
+  return dynamic_cast<LinearTerm*>(layer.term());
 }
 
 }  // namespace slide

@@ -9,25 +9,25 @@
 #include "engine/base/parallel.h"
 #include "engine/knn/hard_negative_features.h"
 #include "engine/statistics/label_sums.h"
-#include "engine/wide/wide_path.h"
+#include "engine/wide/linear_term.h"
 
 namespace slide {
 
-struct WidePath::PatternChunk {
+struct LinearTerm::PatternChunk {
   static constexpr std::size_t kNeurons = 512;   // max neurons
   static constexpr std::size_t kSamples = 4096;  // max samples, unless one neuron has more
   static constexpr std::size_t kAtOnce = 8;      // per thread, before results are stored
   std::size_t first, end;                        // neurons
 };
 
-struct WidePath::Patterns {
+struct LinearTerm::Patterns {
   std::vector<std::uint32_t> features;
   std::vector<float> weights;
 };
 
 // Cuts the neurons into chunks of about equal numbers of samples.
 template <class SamplesOf>
-std::vector<WidePath::PatternChunk> WidePath::chunks_of(std::size_t neurons, SamplesOf&& samples_of) {
+std::vector<LinearTerm::PatternChunk> LinearTerm::chunks_of(std::size_t neurons, SamplesOf&& samples_of) {
   std::vector<PatternChunk> chunks;
   std::size_t samples = 0;
   for (std::size_t n = 0; n < neurons; ++n) {
@@ -43,7 +43,7 @@ std::vector<WidePath::PatternChunk> WidePath::chunks_of(std::size_t neurons, Sam
 }
 
 // Builds patterns; one object per thread.
-class WidePath::PatternFinder {
+class LinearTerm::PatternFinder {
  public:
   // `misses`: hard-negative features, or nullptr.
   PatternFinder(const LayerConfig& config, double length, const LabelSums& sums,
@@ -85,7 +85,8 @@ class WidePath::PatternFinder {
 };
 
 // Appends the `limit` weights of largest |value| of a row, times `scale`; returns their number.
-std::size_t WidePath::append_strongest(const SparseRow& row, std::size_t limit, double scale, Patterns& to) {
+std::size_t LinearTerm::append_strongest(const SparseRow& row, std::size_t limit, double scale,
+                                         Patterns& to) {
   const std::vector<float> values(row.values.begin(), row.values.end());
   std::vector<std::uint32_t> places;
   for (std::uint32_t i = 0; i < values.size(); ++i)
@@ -99,8 +100,8 @@ std::size_t WidePath::append_strongest(const SparseRow& row, std::size_t limit, 
   return places.size();
 }
 
-WidePath::WidePath(const LayerConfig& config, double length, const Dataset& train, std::size_t neurons,
-                   int threads, const FeatureScale& scale)
+LinearTerm::LinearTerm(const LayerConfig& config, double length, const Dataset& train, std::size_t neurons,
+                       int threads, const FeatureScale& scale)
     : config_(config) {
   const LabelSums sums(train, neurons, scale);
   std::optional<HardNegativeFeatures> misses;
@@ -120,8 +121,8 @@ WidePath::WidePath(const LayerConfig& config, double length, const Dataset& trai
   });
 }
 
-WidePath::WidePath(const LayerConfig& config, const ItemWeights& items, std::size_t first, std::size_t count,
-                   double scale, int threads)
+LinearTerm::LinearTerm(const LayerConfig& config, const ItemWeights& items, std::size_t first,
+                       std::size_t count, double scale, int threads)
     : config_(config) {
   std::vector<std::uint32_t> all(items.dense() ? items.items() : 0);
   std::iota(all.begin(), all.end(), 0U);
@@ -140,8 +141,8 @@ WidePath::WidePath(const LayerConfig& config, const ItemWeights& items, std::siz
 // Stores what append(neuron, thread, patterns) appends for each neuron; it returns the number of weights.
 // `limit`: bound of all weights.
 template <class Append>
-void WidePath::find(const std::vector<PatternChunk>& chunks, std::size_t limit, int threads,
-                    Append&& append) {
+void LinearTerm::find(const std::vector<PatternChunk>& chunks, std::size_t limit, int threads,
+                      Append&& append) {
   std::vector<std::uint64_t>& offsets = storage_.offsets;
   offsets.assign(chunks.empty() ? 1 : chunks.back().end + 1, 0);
   storage_.features = AlignedArray<std::uint32_t>(limit);
@@ -166,8 +167,8 @@ void WidePath::find(const std::vector<PatternChunk>& chunks, std::size_t limit, 
   storage_.weights.shrink(offsets.back());
 }
 
-double WidePath::finding_bytes_of(const LayerConfig& config, double neurons, double label_features,
-                                  double features, int threads) {
+double LinearTerm::finding_bytes_of(const LayerConfig& config, double neurons, double label_features,
+                                    double features, int threads) {
   const double at_once = PatternChunk::kAtOnce * std::max(1, threads) * double(PatternChunk::kNeurons);
   const double copied = std::min(neurons, at_once);
   const double copy = std::min(copied * features, max_weights(config, copied, label_features)) *
