@@ -82,7 +82,7 @@ TEST_F(TuneCommandTest, TuneRefusesWhatItCannotDo) {
   EXPECT_EQ(with({"--set", "layer.0.sizes=3"}).code, 2);
   EXPECT_EQ(with({"--out", "data"}).code, 2);
   expect_refused(with({"--set", "train.epochs=100000", "--minutes", "0.001"}),
-                 "slide: 0.001 minutes were too short for a single training run");
+                 "slide: 0.06 seconds were too short for a single training run");
 }
 
 }  // namespace
