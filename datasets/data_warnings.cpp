@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -221,23 +222,47 @@ void add_log_warnings(const Dataset& train, const std::string& path, ReadReport&
                   shown_path(path)));
 }
 
+namespace {
+
+// How many labels occur, and how many of them once.
+struct Occurrences {
+  std::size_t distinct = 0, once = 0;
+};
+
+// Of labels below `count`, in O(labels.size()) but where most of them cannot occur: then the memory does not
+// depend on `count`, which a wrong id makes large, and they are sorted.
+Occurrences occurrences_of(std::span<const std::uint32_t> labels, std::size_t count) {
+  Occurrences found;
+  if (count <= labels.size()) {
+    std::vector<std::uint32_t> times(count);
+    for (const std::uint32_t label : labels) ++times[label];
+    for (const std::uint32_t number : times) {
+      found.distinct += number > 0 ? 1 : 0;
+      found.once += number == 1 ? 1 : 0;
+    }
+    return found;
+  }
+  std::vector<std::uint32_t> sorted(labels.begin(), labels.end());
+  std::ranges::sort(sorted);
+  for (std::size_t i = 0, same = 0; i < sorted.size(); i = same) {
+    while (same < sorted.size() && sorted[same] == sorted[i]) ++same;
+    ++found.distinct;
+    found.once += same == i + 1 ? 1 : 0;
+  }
+  return found;
+}
+
+}  // namespace
+
 void add_label_warnings(const Dataset& train, const std::string& path, ReadReport& report) {
   if (!report.warnings.empty()) return;
   const auto all = train.sample_labels();
-  std::vector<std::uint32_t> labels(all.begin(), all.end());
-  std::ranges::sort(labels);
-  std::size_t distinct = 0, once = 0;
-  for (std::size_t i = 0, same = 0; i < labels.size(); i = same) {
-    while (same < labels.size() && labels[same] == labels[i]) ++same;
-    ++distinct;
-    once += same == i + 1 ? 1 : 0;
-  }
-  if (distinct == 1 && labels.size() == train.samples() && labels.size() >= kMinLabels) {
+  const auto [distinct, once] = occurrences_of(all, train.label_count());
+  if (distinct == 1 && all.size() == train.samples() && all.size() >= kMinLabels) {
     return report.add_warning(
         fmt::format("{}: all {} samples have the same label and no other, so that there is nothing to learn; "
-                    "check that the "
-                    "labels are where they are read",
-                    shown_path(path), labels.size()));
+                    "check that the labels are where they are read",
+                    shown_path(path), all.size()));
   }
   const bool nearly = distinct >= kManyLabels && once * 10 >= distinct * 9;
   if (once < distinct && !nearly) return;
