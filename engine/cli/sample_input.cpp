@@ -263,8 +263,7 @@ DataFormat SampleInput::format_of(std::string_view head) const {
   if (log)
     fail_input(
         "{}:1:1: this looks like a log of interactions, but the model was trained on text; give texts, one a "
-        "line, "
-        "or set --format text",
+        "line, or set --format text",
         origin_);
   if (text && (!foreign || foreign->starts_with("JSON")))
     return DataFormat::kText;  // any words form a line of text

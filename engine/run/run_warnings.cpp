@@ -55,8 +55,7 @@ std::string header_warning(const std::string& path, std::size_t features, std::s
   if (header.features >= features && header.labels >= labels) return {};  // new ones may have come
   return fmt::format(
       "{}:1: the header has {} features and {} labels, but the model {} and {}; check that ids mean the same "
-      "as "
-      "in training",
+      "as in training",
       parts_of(path).front(), header.features, header.labels, features, labels);
 }
 
