@@ -93,13 +93,15 @@ std::string joined_prefixes(const LabelledLine& parts, std::uint64_t number, con
 }
 
 // Names of labels behind __label__ that hold several, as __label__nature,extra: three and a tenth of all have
-// a separator inside, or one has a part that is a label, too.
+// a separator inside, or one has a part that is a label, too. Or a name that ends with a separator, and the
+// same without.
 class JoinedLabels {
  public:
   void add(std::string_view name, std::uint64_t line) {
     ++labels_;
     const std::size_t at = name.find_first_of(",|;");
     if (at == std::string_view::npos) return void(single_.emplace(name));
+    if (at + 1 == name.size() && ended_.size() < kMaxJoined) ended_.push_back({std::string(name), line});
     if (at == 0 || name.find_last_of(",|;") + 1 == name.size()) return;
     ++count_;
     if (joined_.size() < kMaxJoined) joined_.push_back({std::string(name), line});
@@ -107,6 +109,13 @@ class JoinedLabels {
 
   // A warning, or "".
   std::string warning(const std::string& origin) const {
+    const auto ended = std::ranges::find_if(
+        ended_, [&](const Joined& one) { return single_.contains(one.name.substr(0, one.name.size() - 1)); });
+    if (ended != ended_.end()) {
+      return fmt::format("{}:{}: the labels '{}' and '{}' are two; write a blank behind the name", origin,
+                         ended->line, shown_part(ended->name),
+                         shown_part(ended->name.substr(0, ended->name.size() - 1)));
+    }
     if (joined_.empty()) return {};
     const auto known =
         std::ranges::find_if(joined_, [&](const Joined& one) { return has_known_part(one.name); });
@@ -135,7 +144,7 @@ class JoinedLabels {
   }
 
   std::unordered_set<std::string> single_;
-  std::vector<Joined> joined_;
+  std::vector<Joined> joined_, ended_;
   std::size_t labels_ = 0, count_ = 0;
 };
 

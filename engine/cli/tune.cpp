@@ -122,6 +122,17 @@ void print_result(const TuneResult& result, const Output& output) {
       result.best.score, result.best.full_seconds, text_of(result.best.changes), output.file);
 }
 
+// Throws InputError where something else than a configuration lies at the path of the new one.
+void check_is_configuration(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored) || fs::file_size(path, ignored) == 0) return;
+  try {
+    load_config(path);
+  } catch (const InputError&) {
+    fail_input("--out {}: a file that is no configuration lies there; give another name", path);
+  }
+}
+
 Output output_of(const TuneCommand& command, const Config& start) {
   const fs::path file = command.out.empty()
                             ? "run" / fs::path(default_name(command.source, start) + "-tuned.toml")
@@ -151,6 +162,7 @@ void run_tune(const TuneCommand& command, Cluster& cluster) {
     std::vector<std::string> inputs = inputs_of(start);
     inputs.insert(inputs.end(), {command.source.name, command.source.config});
     report::check_report_file(output.report, "--report");
+    check_is_configuration(output.file);
     check_outputs(
         std::array{OutputFile{"--out", output.file, true}, OutputFile{"--report", output.report, true}},
         inputs);

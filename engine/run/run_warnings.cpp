@@ -82,12 +82,28 @@ std::string split_warning(std::size_t held_out, std::size_t samples, const std::
 
 }  // namespace
 
+namespace {
+
+// A warning that many training samples have no label; "" else. Training skips them.
+std::string unlabelled_warning(const Dataset& train, const std::string& path) {
+  constexpr std::size_t kFew = 10;
+  std::size_t without = 0;
+  for (std::size_t i = 0; i < train.samples(); ++i) without += train.labels(i).empty() ? 1 : 0;
+  if (without < kFew || without * 4 < train.samples()) return {};
+  return fmt::format("{}: {} of {} samples have no label and are skipped; check how their labels are written",
+                     shown_path(path), without, train.samples());
+}
+
+}  // namespace
+
 void add_warnings(const DataConfig& config, RunData& data) {
   const bool log = config.kind == DataKind::kInteractions;
   if (!log) note_dense_column(config, data);
   const auto labels = data.train.label_count();
   if (!log) add_label_warnings(data.train, config.train, data.train_report);
   if (log) add_log_warnings(data.train, config.train, data.train_report);
+  if (std::string bare = log ? "" : unlabelled_warning(data.train, config.train); !bare.empty())
+    data.train_report.add_warning(std::move(bare));
   const auto warn_of_training = [&](const std::string& path, ReadReport& report) {
     if (std::string same = training_file_warning(path, config); !same.empty())
       report.add_warning(std::move(same));
@@ -103,7 +119,7 @@ void add_warnings(const DataConfig& config, RunData& data) {
     std::string foreign = foreign_warning(count_unknown(*rows, report, labels), path, rows->size(),
                                           feature_kind(data.text.get()));
     if (!foreign.empty()) return report.add_warning(std::move(foreign));
-    if (log || !has_xmc_header(head_of_file(config.train))) return;
+    if (log || (data.text == nullptr && !has_xmc_header(head_of_file(config.train)))) return;
     std::string header = header_warning(path, data.train.sparse_count(), labels);
     if (!header.empty()) report.add_warning(std::move(header));
   };

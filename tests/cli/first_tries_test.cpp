@@ -67,6 +67,35 @@ TEST_F(FirstTriesTest, AHeaderOfAnotherSet) {
   EXPECT_TRUE(
       contains(expect_done(train("d.txt", {"--test", "fewer.txt"})).err, "fewer.txt:1: the header has"));
   EXPECT_EQ(train("d.txt", {"--test", "same.txt"}).err, "");
+  // Numbers of features mean nothing to words, unless they are those that convert gave them.
+  write("t.tsv", "a\tred ball\nb\tblue ball\na\tred red\nb\tblue sky\n");
+  write("small.txt", xmc(8, 2, 1));
+  EXPECT_TRUE(
+      contains(expect_done(train("t.tsv", {"--test", "small.txt"})).err, "small.txt:1: the header has"));
+}
+
+TEST_F(FirstTriesTest, LabelsThatEndInAComma) {
+  write("t.ft", "__label__a, red ball\n__label__a red\n__label__b blue sky\n__label__b blue\n");
+  EXPECT_TRUE(contains(expect_done(train("t.ft")).err, "t.ft:1: the labels 'a,' and 'a' are two"));
+  write("t.ft", "__label__a, red ball\n__label__a, red\n__label__b blue sky\n__label__b blue\n");
+  EXPECT_EQ(expect_done(train("t.ft")).err, "");
+}
+
+TEST_F(FirstTriesTest, ManySamplesWithoutALabel) {
+  std::string text;
+  for (int i = 0; i < 40; ++i)
+    text += i % 3 == 0 ? "__lable__a red ball\n" : i % 3 == 1 ? "__label__b sky\n" : "__label__c tree\n";
+  write("t.ft", text);
+  EXPECT_TRUE(
+      contains(expect_done(train("t.ft")).err, "t.ft: 14 of 40 samples have no label and are skipped"));
+}
+
+TEST_F(FirstTriesTest, ASearchReplacesNoData) {
+  write("t.tsv", "a\tred ball\nb\tblue ball\n");
+  write("precious.txt", "a\tred ball\n");
+  expect_refused(slide_.run({"tune", "t.tsv", "--out", "precious.txt", "--trials", "1"}),
+                 "precious.txt: a file that is no configuration");
+  EXPECT_EQ(file("precious.txt"), "a\tred ball\n");
 }
 
 TEST_F(FirstTriesTest, SharesThatLeaveTooLittle) {
