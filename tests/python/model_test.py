@@ -224,13 +224,27 @@ def test_lists_of_names_are_users_and_their_lists_are_items(program, tmp_path):
         model.predict([["never"], ["ann"]])
     with pytest.raises(slide.InputError, match="X: row 0 is no text"):
         model.predict([["ann"], "bob"])
-    for wrong in ([["ann"], [3]], [["ann"], None]):
+    for wrong in ([["ann"], [3.5]], [["ann"], None]):
         with pytest.raises(slide.InputError, match="X: row 1: .* is no name of an item"):
             model.predict(wrong)
     with pytest.raises(slide.InputError, match="slide.read"):
         model.evaluate(["ann"], [[0]])
     (other := tmp_path / "other.csv").write_text("user,item\ndora,ann\n")
     assert np.array_equal(model.predict(["dora"], known=other)[0], model.predict([["ann"]])[0])
+
+
+def test_whole_numbers_are_names_of_items(program, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("user,item\n" + "".join(f"u{i},{90 - i % 7}\nu{i},{80 + i % 3}\nu{i},{i % 5}\n" for i in range(40)))
+    program("train", "--set", f"data.train={log}", "data.kind=interactions", "train.epochs=2", "--out", tmp_path / "run", "--quiet")
+    model = slide.load(tmp_path / "run")
+    for given in ([[90, 3], (81,)], [np.array([90, 3]).tolist(), {np.int64(81)}], [[90, "3"], ["81"]]):
+        for found, wanted in zip(model.predict(given, k=3), model.predict([["90", "3"], ["81"]], k=3)):
+            assert np.array_equal(found, wanted)
+    for of in ("labels", "features"):
+        for found, wanted in zip(model.similar([3, 90], k=2, of=of), model.similar(["3", "90"], k=2, of=of)):
+            assert np.array_equal(found, wanted)
+    assert model.predict(np.eye(model.features)[:1].tolist(), k=1)[0] == model.predict([[model.label_names[0]]], k=1)[0]
 
 
 def test_similar_items_are_those_of_nearest_labels(items, text_model, samples, few):

@@ -68,13 +68,22 @@ def are_texts(x: Any) -> bool:
     return False
 
 
-def texts_of_items(x: Any) -> Optional[list[str]]:
-    """Lists of names of items as texts that hold them, in quotes, for a model of interactions; None for anything else.
-    Raises InputError where a row is no such list, but others are."""
+def _item_name(one: Any) -> Any:
+    """A whole number as the name of its digits; anything else as it is."""
+    whole = isinstance(one, (int, np.integer)) and not isinstance(one, (bool, np.bool_))
+    return str(int(one)) if whole else one
+
+
+def texts_of_items(x: Any, features: int) -> Optional[list[str]]:
+    """Lists of names of items as texts that hold them, in quotes, for a model of interactions of so many features; None for
+    anything else. Whole numbers are names of their digits, but for rows as long as there are features. Raises InputError
+    where a row is no such list, but others are."""
     if isinstance(x, (str, bytes)) or is_sparse(x) or getattr(x, "ndim", 1) != 1 or not hasattr(x, "__len__"):
         return None
     rows = list(x)
     lists = [list(row) if isinstance(row, (list, tuple, set, frozenset)) else None for row in rows]
+    if not all(row is not None and len(row) == features for row in lists):
+        lists = [None if row is None else [_item_name(one) for one in row] for row in lists]
     if not any(row is not None and any(isinstance(one, str) for one in row) for row in lists):
         return None
     for at, row in enumerate(lists):

@@ -388,7 +388,8 @@ class Model:
     ) -> tuple[np.ndarray, np.ndarray]:
         """The `k` others most similar to each of `items`, by the cosine of their vectors.
 
-        items: labels (of a model of interactions its items) by number or name, or one name; without, all of them in the order of
+        items: labels (of a model of interactions its items) by number or name, or one name; a number that is the name of an item
+        in the log stands for it; without, all of them in the order of
         their numbers. of: ``"features"`` compares features, or words. The vectors are made by the first call and kept.
 
         Returns (names or numbers [n, k], as ``predict`` has them; cosines [n, k] of float32, 0 where there are less).
@@ -412,6 +413,7 @@ class Model:
         return (self._feature_names_of(found) if features else self._names_of(found)), cosines
 
     def _feature(self, feature: "int | str") -> int:
+        feature = self._number_as_name(feature)
         if not isinstance(feature, str):
             return _id_of(feature, "feature")
         if self._feature_ids is None:
@@ -493,7 +495,15 @@ class Model:
         """
         return self._engine.hidden_vectors(self._data(X), whole(threads, "threads"))
 
+    def _number_as_name(self, one: Any) -> Any:
+        """Of a model of interactions, a whole number that is the name of an item, as in its log, as this name."""
+        if not self._of_users or isinstance(one, str):
+            return one
+        name = str(operator.index(one))
+        return one if self._engine.label_id(name) is None else name
+
     def _label(self, label: "int | str") -> int:
+        label = self._number_as_name(label)
         if not isinstance(label, str):
             return _id_of(label, "label")
         if self._names_beside is not None and self._ids is None:
@@ -510,7 +520,7 @@ class Model:
             if targets is not None:
                 raise _slide.InputError("X: of names of users, slide.read(test, model=..., known=...) gives X and Y")
             return self._data_of_users(list(x), None)
-        if self._of_users and (texts := texts_of_items(x)) is not None:
+        if self._of_users and (texts := texts_of_items(x, self.features)) is not None:
             return told(text_data_of(texts, self._engine, targets), stacklevel=4)
         if are_texts(x):
             return beside(told(text_data_of(x, self._engine, targets), stacklevel=4), columns)
