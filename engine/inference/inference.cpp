@@ -105,6 +105,13 @@ std::span<const Prediction> Predictor::without_known(std::span<const Prediction>
   return unknown;
 }
 
+// Of the labels that are not among the `known` features of the sample (Calibration::log_mass).
+double Predictor::log_mass(std::span<const Prediction> best, const SparseRow& row, std::size_t known,
+                           std::vector<Prediction>& unknown) const {
+  return Calibration::log_mass(known == 0 ? best
+                                          : without_known(best, row, Calibration::kMassLabels, unknown));
+}
+
 // Max samples of a block in batched prediction.
 std::size_t Predictor::block_lanes() const {
   if (!options_.by_row) return PredictionBatch::kLanes;
@@ -177,7 +184,7 @@ void Predictor::predict_batch(const Dataset& data, std::size_t first, std::size_
   const LossKind loss = trained_.network.config().loss.kind;
   const bool keep = options_.keep_known || wanted.keep_known;
   const std::size_t known = keep ? 0 : max_known(data, first, end);
-  batch.k = kept_for(wanted, wanted.k + known);
+  batch.k = kept_for(wanted, answered_k(wanted.k) + known);
   const RareRanking* rare = rare_of(wanted);
   std::vector<double>* log_norms = options_.log_norms;
   batch.log_softmax = log_norms != nullptr || (batch.votes ? is_normalised(loss) : wanted.log_softmax);
@@ -195,7 +202,10 @@ void Predictor::predict_batch(const Dataset& data, std::size_t first, std::size_
     if (batch.votes) batch.votes->mix(i, log_norm, best);
     best.keep_finite();
     if (cooccurrence_knn_ != nullptr) propagate_cooccurrence(*cooccurrence_knn_, loss, best.best());
+    const double mass =
+        trained_.calibration ? log_mass(best.best(), data.features(first + i), known, work.unknown) : 0.0;
     if (rare != nullptr) rare->rank(loss, best.best(), work.rare);
+    if (trained_.calibration) trained_.calibration->apply(mass, best.best());
     if (!popular_.empty() && data.features(first + i).ids.empty()) {
       if (log_norms != nullptr) (*log_norms)[first + i] = popular_.log_norm();
       sink(first + i, popular_.ranked().first(std::min(wanted.k, popular_.ranked().size())));

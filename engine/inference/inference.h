@@ -150,10 +150,16 @@ class Predictor {
   const RareRanking* rare_of(const Wanted& wanted) const {
     return wanted.by_score ? nullptr : options_.rare.get();
   }
+  // Labels that an answer of k needs: a calibration looks at more.
+  std::size_t answered_k(std::size_t k) const {
+    return trained_.calibration ? std::max(k, Calibration::kMassLabels) : k;
+  }
   // Labels to retrieve for the k best of an answer.
   std::size_t kept_for(const Wanted& wanted, std::size_t k) const {
     return kept_for_cooccurrence(cooccurrence_knn_, RareRanking::kept_for(rare_of(wanted), k));
   }
+  double log_mass(std::span<const Prediction> best, const SparseRow& row, std::size_t known,
+                  std::vector<Prediction>& unknown) const;
   Scratch::Work& reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, bool exact,
                          Scratch& scratch) const;
   void predict_batch(const Dataset& data, std::size_t first, std::size_t end, const Wanted& wanted,

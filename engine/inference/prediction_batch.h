@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/inference/calibration.h"
 #include "engine/inference/knn_votes.h"
 #include "engine/inference/top_k.h"
 #include "engine/network/network.h"
@@ -37,6 +38,7 @@ struct TrainedNetwork {
   std::span<const std::uint32_t> label_frequencies = {};  // by label of the whole network
   std::size_t samples = 0;
   const HiddenRows* hidden = nullptr;
+  std::optional<Calibration> calibration = {};  // of answers; one-vs-all only
 };
 
 // Max number of feature values, feature crosses included, of any `lanes` samples that form a block.
