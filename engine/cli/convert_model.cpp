@@ -75,6 +75,14 @@ std::string to_json(const QuantizeOptions& options, const QuantizeResult& result
                {"samples", options.test.empty() ? Json() : Json(result.samples)},
                {"before", side_json(result.before)},
                {"after", side_json(result.after)}};
+  if (const auto& fitted = result.calibration) {
+    json["calibration"] = json_of(fitted->calibration);
+    json["calibration"].update({{"samples", fitted->samples},
+                                {"error_before", fitted->before.all},
+                                {"error", fitted->after.all},
+                                {"best_error_before", fitted->before.best},
+                                {"best_error", fitted->after.best}});
+  }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
@@ -82,6 +90,10 @@ std::string to_json(const QuantizeOptions& options, const QuantizeResult& result
 
 const char* form_name(ModelForm form) {
   return form == ModelForm::kPlain ? "plain" : form == ModelForm::kBf16 ? "bf16" : "int8";
+}
+
+nlohmann::ordered_json json_of(const Calibration& calibration) {
+  return {{"slope", calibration.slope}, {"offset", calibration.offset}, {"mass", calibration.mass}};
 }
 
 nlohmann::ordered_json json_of(const ModelBytes& bytes) {
@@ -113,16 +125,20 @@ void add_quantize(CLI::App& app, QuantizeCommand& command) {
          "Model: store the threshold that predictions use without further options, a number or a file of "
          "slide evaluate --save-thresholds")
       ->type_name("SCORE|FILE");
+  app.add_option("--calibrate", command.options.calibrate,
+                 "Model: fit its probabilities to the labels of this file, which training has not seen")
+      ->type_name("FILE");
   app.add_option("--test", command.options.test, "Model: measure it before and after on this file")
       ->type_name("FILE");
 }
 
 void run_quantize(const QuantizeCommand& command, bool json) {
   const QuantizeOptions& options = command.options;
-  if (!command.drop_optimizer && !options.form && !options.pruning && options.threshold.empty()) {
+  if (!command.drop_optimizer && !options.form && !options.pruning && options.threshold.empty() &&
+      options.calibrate.empty()) {
     fail_input(
         "{}: this is a model; say how it changes: --drop-optimizer, --weights bf16|int8, --prune X, "
-        "--threshold T",
+        "--threshold T, --calibrate FILE",
         options.model);
   }
   const QuantizeResult result = quantize_model(options);
@@ -132,6 +148,13 @@ void run_quantize(const QuantizeCommand& command, bool json) {
   print("{}: {}, {:.0f}% of {}\n", options.out, memory_text(double(after.file)),
         100.0 * double(after.file) / double(before.file), options.model);
   print_text(sizes(before, after));
+  if (const auto& fitted = result.calibration) {
+    print(
+        "calibrated on {} samples: error of probabilities {:.4f} to {:.4f}, of best labels {:.4f} to "
+        "{:.4f}\n",
+        grouped(fitted->samples), fitted->before.all, fitted->after.all, fitted->before.best,
+        fitted->after.best);
+  }
   if (options.test.empty()) return;
   print("measures of {}, {} samples\n", options.test, grouped(result.samples));
   print_text(measures(result));

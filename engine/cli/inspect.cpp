@@ -211,10 +211,10 @@ void print_model(const Model& model, const std::string& path) {
     print("kNN                {} neighbours of {} samples, share {:.0f}%\n", model.config.neighbours.count,
           grouped(neighbours->samples()), 100.0 * model.config.neighbours.share);
   }
-  if (model.thresholds) {
-    print("threshold          {:.6g}, {} labels have their own\n", model.thresholds->all(),
-          grouped(model.thresholds->own().size()));
-  }
+  if (const auto& own = model.thresholds)
+    print("threshold          {:.6g}, {} labels have their own\n", own->all(), grouped(own->own().size()));
+  if (const auto& c = model.calibration)
+    print("calibration        slope {:.4g}, offset {:.4g}, mass {:.4g}\n", c->slope, c->offset, c->mass);
   print("optimizer state    {} in the file\n", model.has_optimizer_state ? "is" : "is not");
   const ModelBytes& bytes = model.bytes;
   print("file               {}: weights {}, linear term {}, {}neighbours {}, text {}\n",

@@ -72,6 +72,7 @@ Json json_of(const Model& model, const std::string& path) {
                {"neighbours", nullptr},
                {"threshold", nullptr},
                {"label_thresholds", 0},
+               {"calibration", nullptr},
                {"optimizer_state", model.has_optimizer_state},
                {"form", form_name(model.form)},
                {"file", json_of(model.bytes)}};
@@ -80,6 +81,7 @@ Json json_of(const Model& model, const std::string& path) {
     json["threshold"] = model.thresholds->all();
     json["label_thresholds"] = model.thresholds->own().size();
   }
+  if (model.calibration) json["calibration"] = json_of(*model.calibration);
   if (model.neighbours) {
     json["neighbours"] = {{"count", model.config.neighbours.count},
                           {"samples", model.neighbours->samples()},

@@ -57,8 +57,9 @@ struct Model {
   std::vector<std::uint32_t> idle;
   // Labels of a sample without further options are those that reach these; none: the best k.
   std::optional<Thresholds> thresholds;
-  std::uint32_t checksum = 0;  // of the file; identifies the model
-  std::uint32_t version = 0;   // of the file format
+  std::optional<Calibration> calibration;  // of probabilities
+  std::uint32_t checksum = 0;              // of the file; identifies the model
+  std::uint32_t version = 0;               // of the file format
   ModelForm form = ModelForm::kPlain;
   ModelBytes bytes;
   std::vector<std::string> notes;  // warnings about its configuration, one sentence each
@@ -68,7 +69,11 @@ struct Model {
   const char* known_option = "--known";  // by which users choose it, for messages
   std::string path = {};                 // of the file
 
-  TrainedNetwork trained() const { return {network, neighbours ? &*neighbours : nullptr, shape}; }
+  TrainedNetwork trained() const {
+    TrainedNetwork trained(network, neighbours ? &*neighbours : nullptr, shape);
+    trained.calibration = calibration;
+    return trained;
+  }
   // Builds the hash tables of the layers that had them; no effect on later calls.
   void build_tables(int threads);
   // The same, only where LSH inference uses training tables.

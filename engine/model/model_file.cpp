@@ -35,9 +35,11 @@ constexpr std::uint32_t kFlagDense = 256;
 constexpr std::uint32_t kFlagCrosses = 512;
 constexpr std::uint32_t kFlagFeatureWeights = 1024;
 constexpr std::uint32_t kFlagThresholds = 2048;
+constexpr std::uint32_t kFlagCalibration = 4096;
 // Each model gets the oldest version that supports its content, for compatibility with older programs.
 constexpr std::uint32_t kPlainVersion = 4, kSmallVersion = 5, kDenseVersion = 6, kLabelTextVersion = 7,
-                        kPairsVersion = 9, kFeatureWeightsVersion = 10, kThresholdsVersion = 11;
+                        kPairsVersion = 9, kFeatureWeightsVersion = 10, kThresholdsVersion = 11,
+                        kCalibrationVersion = 12;
 
 // ---- writing ----
 
@@ -65,10 +67,12 @@ std::uint32_t flags_of(const ModelParts& model) {
          (model.trained.neighbours != nullptr ? kFlagNeighbours : 0) | (model.idle.empty() ? 0 : kFlagIdle) |
          (model.shape.dense > 0 ? kFlagDense : 0) | (model.shape.crosses > 0 ? kFlagCrosses : 0) |
          (similarity_of(model).empty() ? 0 : kFlagFeatureWeights) |
-         (model.thresholds != nullptr ? kFlagThresholds : 0);
+         (model.thresholds != nullptr ? kFlagThresholds : 0) |
+         (model.trained.calibration ? kFlagCalibration : 0);
 }
 
 std::uint32_t version_of(const ModelParts& model) {
+  if (model.trained.calibration) return kCalibrationVersion;
   if (model.thresholds != nullptr) return kThresholdsVersion;
   if (!similarity_of(model).empty()) return kFeatureWeightsVersion;
   if (model.shape.crosses > 0) return kPairsVersion;
@@ -145,6 +149,7 @@ void put_contents(ByteWriter& out, const ModelParts& model, const std::string& t
   if (model.text != nullptr) out.put_array(text.data(), text.size());
   out.put_values(model.idle);
   if (model.thresholds != nullptr) put_thresholds(out, *model.thresholds);
+  if (model.trained.calibration) put_calibration(out, *model.trained.calibration);
 }
 
 // ---- reading ----
@@ -290,6 +295,12 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
   if ((flags & kFlagIdle) != 0) in.get_vector(idle, shape.labels);
   std::optional<Thresholds> thresholds;
   if ((flags & kFlagThresholds) != 0) thresholds = get_thresholds(in, shape.labels);
+  std::optional<Calibration> calibration;
+  if ((flags & kFlagCalibration) != 0) {
+    if (is_normalised(config.loss.kind)) in.refuse("a calibration of log-odds, but loss.kind is softmax");
+    calibration = get_calibration(in);
+    if (cluster != nullptr) calibration.reset();  // each process sees the labels of its shard alone
+  }
   if (in.left() != 0) in.refuse("more than its configuration needs");
   return {std::move(config),
           std::move(shape),
@@ -302,6 +313,7 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
           std::move(text),
           std::move(idle),
           std::move(thresholds),
+          calibration,
           0,
           0,
           form,

@@ -13,7 +13,7 @@
 namespace slide {
 
 inline constexpr std::string_view kModelMagic = "SLIDEMDL";
-inline constexpr std::uint32_t kModelVersion = 11;  // newest readable version
+inline constexpr std::uint32_t kModelVersion = 12;  // newest readable version
 
 inline constexpr std::size_t kModelFlagsAt = 8 + 4;                      // after magic and version
 inline constexpr std::size_t kModelHeaderBytes = kModelFlagsAt + 4 + 8;  // plus flags and length

@@ -211,4 +211,18 @@ Thresholds get_thresholds(ByteReader& in, std::uint64_t labels) {
   return Thresholds(all, std::move(own));
 }
 
+void put_calibration(ByteWriter& out, const Calibration& calibration) {
+  for (const float term : {calibration.slope, calibration.offset, calibration.mass}) out.put(term);
+}
+
+Calibration get_calibration(ByteReader& in) {
+  Calibration calibration;
+  for (float* const term : {&calibration.slope, &calibration.offset, &calibration.mass}) {
+    *term = in.get<float>();
+    if (!std::isfinite(*term)) in.refuse("a calibration that is not finite");
+  }
+  if (!(calibration.slope > 0)) in.refuse("a calibration that turns the order of labels around");
+  return calibration;
+}
+
 }  // namespace slide

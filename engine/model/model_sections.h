@@ -10,6 +10,7 @@
 
 #include "engine/base/byte_io.h"
 #include "engine/crosses/feature_crosses.h"
+#include "engine/inference/calibration.h"
 #include "engine/inference/thresholds.h"
 #include "engine/knn/neighbours.h"
 #include "engine/model/model_matrices.h"
@@ -50,5 +51,8 @@ bool are_dense_values(std::span<const float> row);
 // Thresholds of some labels, and one of all others.
 void put_thresholds(ByteWriter& out, const Thresholds& thresholds);
 Thresholds get_thresholds(ByteReader& in, std::uint64_t labels);
+
+void put_calibration(ByteWriter& out, const Calibration& calibration);
+Calibration get_calibration(ByteReader& in);
 
 }  // namespace slide

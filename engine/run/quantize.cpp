@@ -10,6 +10,7 @@
 #include "engine/model/output_files.h"
 #include "engine/run/model_use.h"
 #include "engine/run/run_data.h"
+#include "engine/run/run_warnings.h"
 #include "engine/run/threshold_file.h"
 #include "engine/wide/linear_term.h"
 
@@ -85,10 +86,10 @@ ModelSide side_of(Model& model, const std::optional<TestData>& data, int threads
 }  // namespace
 
 QuantizeResult quantize_model(const QuantizeOptions& options) {
-  check_model_out(
-      {"OUT", options.out},
-      std::array{options.model, options.test, threshold_number(options.threshold) ? "" : options.threshold},
-      "small.slide", options.replace);
+  check_model_out({"OUT", options.out},
+                  std::array{options.model, options.test, options.calibrate,
+                             threshold_number(options.threshold) ? "" : options.threshold},
+                  "small.slide", options.replace);
   QuantizeResult result;
   Model model = load_model(options.model);
   LinearTerm* wide = linear_term_of(model.network.output());
@@ -101,6 +102,17 @@ QuantizeResult quantize_model(const QuantizeOptions& options) {
   result.before = side_of(model, data, threads);
   result.notes = model.notes;
   if (options.pruning) prune(*options.pruning, wide->storage());
+  if (!options.calibrate.empty()) {
+    const std::string same = training_file_warning(options.calibrate, model.config.data);
+    if (!same.empty()) result.notes.push_back(same);
+    const TestData unseen = read_test_data(options.calibrate, model, threads);
+    result.calibration = fit_calibration(model, unseen.rows, threads);
+    model.calibration = result.calibration->calibration;
+    if (model.thresholds && options.threshold.empty())
+      result.notes.push_back(
+          "the thresholds are dropped, for probabilities change; find them anew by slide evaluate");
+    model.thresholds.reset();
+  }
   if (!options.threshold.empty()) model.thresholds = thresholds_of_model(options.threshold, model);
   save_model(options.out, {model.config, model.shape, model.trained(), nullptr, model.steps, model.text.get(),
                            model.idle, options.form.value_or(model.form), &model.hashes,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/model/model.h"
+#include "engine/run/calibrate.h"
 
 namespace slide {
 
@@ -30,6 +31,9 @@ struct QuantizeOptions {
   bool replace = true;  // a model that lies at `out`, else InputError
   // A number for all labels, or a file of thresholds (threshold_file.h), to store; empty: those of the model.
   std::string threshold = {};
+  // Data that training has not seen, to fit a calibration to (calibrate.h); empty: the model's, if any. Its
+  // thresholds are dropped, unless some are given.
+  std::string calibrate = {};
 };
 
 struct Measures {
@@ -47,11 +51,13 @@ struct ModelSide {
 
 struct QuantizeResult {
   ModelSide before, after;
+  std::optional<CalibrationResult> calibration;
   std::size_t samples = 0;         // number of evaluated samples
   std::vector<std::string> notes;  // Model::notes
 };
 
-// Writes the new model atomically. Throws InputError where the model or the data cannot be read, where `out`
+// Writes the new model atomically. Throws InputError where the model or the data cannot be read, where no
+// calibration fits, where `out`
 // is a folder or the model itself, and for pruning without a linear term; Error where it cannot be written.
 QuantizeResult quantize_model(const QuantizeOptions& options);
 

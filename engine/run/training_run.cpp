@@ -199,6 +199,12 @@ RunData TrainingRun::read_continued() {
                     "and store them by slide convert --threshold",
                     stated_.train.init));
   }
+  if (init_->calibration) {
+    notes_.push_back(
+        fmt::format("{}: its calibration is dropped, for scores change by training; fit one anew by slide "
+                    "convert --calibrate",
+                    stated_.train.init));
+  }
   continued_ = slide::read_continued_data(stated_, threads_, skip_bad_, *init_);
   return std::move(continued_.data);
 }

@@ -26,6 +26,7 @@ class Walk {
     if (has(kText)) section("text", [&] { text(); });
     if (has(kUnseen)) section("unseen runs", [&] { values("unseen runs", 4, shape_.labels); });
     if (has(kThresholds)) section("thresholds", [&] { thresholds(); });
+    if (has(kCalibration)) section("calibration", [&] { values("calibration", 4, 3, Kind::kFloat); });
     if (at_ + kFooter != file_.size())
       fail_run("the page describes {} of {} bytes", at_ + kFooter, file_.size());
     return std::move(shape_);

@@ -40,7 +40,7 @@ struct Layout {
 // Flags of the page.
 inline constexpr std::uint32_t kOptimizer = 1, kLinear = 2, kText = 4, kFactors = 8, kKnn = 16, kBf16 = 32,
                                kInt8 = 64, kUnseen = 128, kDense = 256, kCrosses = 512,
-                               kFeatureWeights = 1024, kThresholds = 2048;
+                               kFeatureWeights = 1024, kThresholds = 2048, kCalibration = 4096;
 
 // Throws Error where a file does not follow the page to its last byte.
 Layout layout_of(const std::string& file);

@@ -143,7 +143,7 @@ const std::vector<std::string>& model_kinds() {
     std::vector<std::string> names;
     for (const Recipe& recipe : recipes()) names.push_back(recipe.name);
     names.insert(names.end(), {"features-small-bf16", "features-small-int8", "dense-small-int8",
-                               "features-small-thresholds"});
+                               "features-small-thresholds", "features-small-calibrated"});
     return names;
   }();
   return kinds;
@@ -164,6 +164,9 @@ void make_models(const std::string& folder, int messages_file) {
               R"({"threshold":0.3,"labels":[{"id":1,"threshold":0.4},{"id":3,"threshold":0.2}]})");
   must({"convert", folder + "/features", folder + "/features-small-thresholds", "--threshold",
         folder + "/thresholds.json"},
+       messages_file);
+  must({"convert", folder + "/features", folder + "/features-small-calibrated", "--calibrate",
+        folder + "/features.txt"},
        messages_file);
 }
 

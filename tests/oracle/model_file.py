@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 
 OPTIMIZER, WIDE, TEXT, FACTORS, NEIGHBOURS, BF16, INT8, IDLE, DENSE, PAIRS = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512  # flags
-FEATURE_WEIGHTS, THRESHOLDS = 1024, 2048
+FEATURE_WEIGHTS, THRESHOLDS, CALIBRATION = 1024, 2048, 4096
 MAGIC, END = b"SLIDEMDL", b"SLIDEEND"
 
 
@@ -43,6 +43,7 @@ class Model:
     neighbour_labels: np.ndarray = None  # [samples, neurons], whether it has the label
     feature_weights: np.ndarray = None  # [features]: of the kNN prediction
     text: Text = None
+    calibration: np.ndarray = None  # slope, offset, mass
     dense: int = 0  # columns: the last of the features
 
     @property
@@ -230,7 +231,7 @@ def parse_model(data):
     file = Reader(data[:-12])
     file.take(8)
     version, flags, length = file.u32(), file.u32(), file.u64()
-    if version not in (*range(1, 8), 9, 10, 11) or length != len(data):
+    if version not in (*range(1, 8), 9, 10, 11, 12) or length != len(data):
         raise BadModel(f"version {version}, {length} bytes of {len(data)}")
     file.u64()  # steps
     config = tomllib.loads(file.take(file.u64()).decode())
@@ -256,6 +257,8 @@ def parse_model(data):
         file.array("<f8", 1)
         count = file.u64()
         model.thresholds = dict(zip(file.array("<u4", count).tolist(), file.array("<f8", count).tolist()))
+    if flags & CALIBRATION:
+        model.calibration = file.array("<f4", 3).astype(float)
     if file.at != len(file.data):
         raise BadModel(f"{len(file.data) - file.at} bytes are left over")
     return model

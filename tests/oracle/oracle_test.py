@@ -62,6 +62,7 @@ CASES = {
     "small_int8": ([(24, "")], "sampled", ["data.idf_power=0.5", "data.crosses=8"]),
     "small_deep": ([(40, ""), (24, "")], "dense", ["optimizer.kind=adam", "loss.kind=softmax", NO_VOTES]),
     "text_small": ([(24, "")], "sampled", ["data.crosses=8"]),
+    "calibrated": ([(24, "")], "sampled", ["data.idf_power=0.5"]),
     "dense": ([(24, "")], "sampled", ["neighbours.count=30"]),
     "dense_no_hidden": ([], "sampled", ["loss.kind=softmax", "data.normalize=false"]),
     "dense_no_hidden_bf16": ([], "dense", ["train.weights=bf16", NO_VOTES]),
@@ -75,6 +76,7 @@ SMALL = {
     "small_int8": ["--weights", "int8"],
     "small_deep": ["--weights", "int8", "--prune", "20%"],
     "text_small": ["--weights", "int8", "--prune", "0.01"],
+    "calibrated": ["--calibrate", "{folder}/test.txt"],
     "dense_small_bf16": ["--weights", "bf16"],
     "dense_small_int8": ["--weights", "int8"],
 }
@@ -202,7 +204,8 @@ def prepare(slide, configs, case, folder):
         lines = write_text(folder) if case.startswith("text") else write_numbers(slide, folder, *shape)
     train(slide, folder, case)
     if case in SMALL:
-        run(slide, "convert", folder / "run", folder / "small.slide", *SMALL[case])
+        run(slide, "convert", folder / "run", folder / "small.slide",
+            *(argument.format(folder=folder) for argument in SMALL[case]))
         (folder / "small.slide").replace(folder / "run/model.slide")
     return lines
 

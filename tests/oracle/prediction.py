@@ -9,6 +9,7 @@ import numpy as np
 FLOAT_ERROR = 1e-6  # of a sum in single precision, as a share of the sum of its terms' sizes
 POSTINGS, CANDIDATES, LEAST_VALUE, PRIOR_NEIGHBOUR = 4096, 64, 2.0**-30, 0.75
 AMONG, PROPAGATING, COOCCURRENCE, TOGETHER, UNSEEN, ENTRIES = 7, 3, 8, 2, 10, 2**14  # see FORMAT.md
+MASS_LABELS = 20
 PAIRED, PAIR_SCALE = 40, 0.5  # entries of a row that make pairs, and what these weigh
 ACTIVATIONS = {
     "relu": lambda z: np.maximum(z, 0),
@@ -189,6 +190,16 @@ def log_softmax(z):
     return z - np.log(np.exp(z).sum(axis=1, keepdims=True))
 
 
+def calibrated(raw, model):
+    if model.calibration is None:
+        return raw
+    slope, offset, mass = model.calibration
+    sums = np.sort(raw.probability, axis=1)[:, -MASS_LABELS:].sum(axis=1, keepdims=True)
+    score = slope * raw.score + offset + mass * np.log(sums)
+    more = slope + abs(mass)  # what a score and the mass are wrong by
+    return Prediction(1 / (1 + np.exp(-score)), score, 4 * more * raw.probability_slack, more * raw.logit_slack)
+
+
 def predict(x, model):
     """Of features [samples, features] as they stand in a file."""
     x = scaled(x, model)
@@ -196,8 +207,9 @@ def predict(x, model):
     softmax = model.config["loss"]["kind"] == "softmax"
     p = np.exp(log_softmax(z)) if softmax else 1 / (1 + np.exp(-z))
     if model.neighbours is None:
-        return Prediction(p, z, np.zeros((len(x), 1)), logit_slack)
+        return calibrated(Prediction(p, z, np.zeros((len(x), 1)), logit_slack), model)
     slack = mix_votes(p, x[:, : model.features], model)
     more = 1 + PROPAGATING * model.config["neighbours"]["cooccurrence"]  # what one label is wrong by, others take
     slack = more * slack + propagate_cooccurrence(p, model)
-    return Prediction(p, np.log(p) if softmax else np.log(p) - np.log1p(-p), slack, more * logit_slack)
+    score = np.log(p) if softmax else np.log(p) - np.log1p(-p)
+    return calibrated(Prediction(p, score, slack, more * logit_slack), model)
