@@ -13,6 +13,7 @@
 #include "engine/inference/inference.h"
 #include "engine/inference/reaching.h"
 #include "engine/model/model_input.h"
+#include "engine/run/calibrate.h"
 #include "engine/run/model_use.h"
 
 namespace slide::api {
@@ -107,6 +108,24 @@ std::vector<std::pair<std::uint32_t, double>> Model::own_thresholds() const {
   for (const auto& [label, threshold] : impl_->model.thresholds->own()) own.emplace_back(label, threshold);
   return own;
 }
+bool Model::is_calibrated() const {
+  return impl_->model.calibration.has_value();
+}
+
+Calibration Model::calibrate(const Data& data, int threads) {
+  return guarded([&] {
+    slide::Model& model = impl_->model;
+    impl_->build_asked_tables(threads);
+    const CalibrationResult found =
+        fit_calibration(model, scaled_rows(Internals::of(data), model.config.data), threads);
+    model.calibration = found.calibration;
+    model.thresholds.reset();
+    const auto& [slope, offset, mass] = found.calibration;
+    return Calibration{slope,           offset, mass, found.before.all, found.after.all, found.before.best,
+                       found.after.best};
+  });
+}
+
 bool Model::is_text() const {
   return impl_->model.text != nullptr;
 }

@@ -70,6 +70,15 @@ py::tuple predict_reaching(const api::Predictor& predictor, const api::Data& dat
   return py::make_tuple(labels, scores);
 }
 
+py::dict calibrate(api::Model& model, const api::Data& data, int threads) {
+  const api::Calibration found = engine_call([&] { return model.calibrate(data, threads); });
+  py::dict told;
+  told["slope"] = found.slope, told["offset"] = found.offset, told["mass"] = found.mass;
+  told["error_before"] = found.error_before, told["error"] = found.error;
+  told["top_error_before"] = found.best_error_before, told["top_error"] = found.best_error;
+  return told;
+}
+
 py::list label_names(const api::Model& model) {
   py::list names;
   for (std::uint32_t label = 0; label < model.labels(); ++label)
@@ -166,6 +175,8 @@ void bind_model(py::module_& module) {
              for (const auto& [label, threshold] : model.own_thresholds()) own[py::int_(label)] = threshold;
              return own;
            })
+      .def("calibrate", &calibrate, py::arg("data"), py::arg("threads"))
+      .def_property_readonly("is_calibrated", &api::Model::is_calibrated)
       .def_property_readonly("is_text", &api::Model::is_text)
       .def("config", &api::Model::config)
       .def("label_names", &label_names)

@@ -132,5 +132,27 @@ TEST(ApiMeasures, TheBestThresholdIsThatOfF1) {
   EXPECT_DOUBLE_EQ(best.f1_micro, 6.0 / 7.0);
 }
 
+TEST(ApiMeasures, ACalibrationIsKeptAndLeavesPredictorsAlone) {
+  const TemporaryFolder folder;
+  const std::string train_file = folder.write("tr.tsv", repeated(kTrain, 20));
+  const std::string test_file = folder.write("te.tsv", repeated(kTest, 3));
+  Model model = train(text_config(train_file, test_file));
+  const Data data = Data::read(test_file, model);
+  const Predictor before(model, {.k = 2});
+  const Predictions raw = before.predict(data);
+  EXPECT_FALSE(model.is_calibrated());
+  const Calibration found = model.calibrate(data, 1);
+  EXPECT_TRUE(model.is_calibrated());
+  EXPECT_LT(found.error, found.error_before);
+  EXPECT_EQ(before.predict(data).scores, raw.scores);
+  const Predictions fitted = Predictor(model, {.k = 2}).predict(data);
+  EXPECT_EQ(fitted.labels, raw.labels);
+  EXPECT_NE(fitted.scores, raw.scores);
+  model.save(folder.path("model.slide"));
+  const Model loaded = Model::load(folder.path("model.slide"));
+  EXPECT_TRUE(loaded.is_calibrated());
+  EXPECT_EQ(Predictor(loaded, {.k = 2}).predict(data).scores, fitted.scores);
+}
+
 }  // namespace
 }  // namespace slide::api

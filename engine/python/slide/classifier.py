@@ -291,26 +291,26 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
             raise InputError("class_weight and data__label_weights both weigh labels; give one of the two")
         return data.label_weighted(weights)
 
-    def _held(self, data: _slide.Data, eval_set: Any) -> _slide.Data:
-        """The samples of an eval_set, as those of `data` are."""
+    def _held(self, data: "_slide.Data | _slide.Model", eval_set: Any, what: str = "eval_set") -> _slide.Data:
+        """The samples of an eval_set, as those of `data` are; `what` is its name in messages."""
         if isinstance(eval_set, list) and len(eval_set) == 1:
             eval_set = eval_set[0]
         several = isinstance(eval_set, list) and all(isinstance(one, tuple) for one in eval_set)
         if several or not isinstance(eval_set, (tuple, list)) or len(eval_set) != 2:
-            raise InputError("eval_set: give a pair (X, y), or a list of one; training ends by one set")
+            raise InputError(f"{what}: give a pair (X, y), or a list of one; training ends by one set")
         x, columns = apart(eval_set[0])
         x, y = one_text_column(x), eval_set[1]
         if all(isinstance(one, (list, tuple)) and len(one) == 0 for one in (x, y)):
-            raise InputError("eval_set: there are no samples; give some, or leave eval_set out")
+            raise InputError(f"{what}: there are no samples; give some, or leave {what} out")
         if self._text != are_texts(x):
-            raise InputError(f"eval_set: give {'texts' if self._text else 'a matrix of features'}, as X is")
+            raise InputError(f"{what}: give {'texts' if self._text else 'a matrix of features'}, as X is")
         targets = self._known(y, unseen=True)
-        check_known("eval_set", targets, y, len(self.classes_))
+        check_known(what, targets, y, len(self.classes_))
         if self._text:
             return beside(text_data_of(x, data, targets), columns)
         features = features_for(data, x, columns)
         if features.shape[1] != self.n_features_in_:
-            raise InputError(f"eval_set: X has {features.shape[1]} features, but that of fit has {self.n_features_in_}")
+            raise InputError(f"{what}: X has {features.shape[1]} features, but that of fit has {self.n_features_in_}")
         return beside(data_of(features, targets), columns)
 
     def _best_threshold(self, held: _slide.Data) -> float:
@@ -449,6 +449,18 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
     def plot_history(self) -> Any:
         """The learning curve as a matplotlib figure. Raises ImportError without matplotlib."""
         return figure_of(self.history)
+
+    def calibrate(self, X: Any, y: Any) -> dict[str, float]:
+        """Fits the probabilities to samples that fit has not seen, as ``Model.calibrate`` does: classes with a probability of p
+        are true in a share p of such samples then; their order stays. X, y: as in ``fit``, with classes of it. A ``threshold`` of
+        "best-f1" is found anew on them. Returns the expected calibration errors before and after. Raises InputError as
+        ``Model.calibrate``."""
+        check_is_fitted(self, "model_")
+        held = self._held(self.model_._engine, (X, y), "calibrate")
+        found = self.model_._calibrate(held, self._threads)
+        if self.threshold == BEST_F1:
+            self._keep("threshold_", self._best_threshold(held))
+        return found
 
     # ---- files ----
 

@@ -81,7 +81,7 @@ def _unpickle(content: bytes, names: Optional[np.ndarray] = None) -> "Model":
 
 
 class Model:
-    """A trained network. Immutable: any number of threads may use it at once.
+    """A trained network. Nothing but ``calibrate`` changes it: any number of threads may use it at once.
 
     Made by ``Model.load``, or found as ``model_`` of a fitted ``Classifier``. Labels are numbers from 0 here; those of
     a model trained on text, and those that ``PATH.labels`` names beside a model file, have names too, ``label_names``.
@@ -363,6 +363,26 @@ class Model:
             measures["threshold"] = number(threshold, "threshold")
             measures.update({name: value for name, value in rates.items() if name in RATES})
         return measures
+
+    def calibrate(self, X: Any, Y: Any, *, threads: int = 0) -> dict[str, float]:
+        """Fits the probabilities to samples that training has not seen, as ``slide convert --calibrate``: labels with a
+        probability of p are true in a share p of such samples then. The order of the labels stays, ``save`` writes it, and
+        thresholds of the model are dropped. X, Y: as in ``evaluate``. Returns the map and the expected calibration errors of the 20
+        best labels of a sample, ``error_before`` and ``error``, and of the best alone, ``top_error_before`` and
+        ``top_error``. Raises InputError for a model with softmax, and where no map fits, as without a true label among
+        the best. No other thread may use the model meanwhile."""
+        return self._calibrate(self._data(X, self._targets(Y)), whole(threads, "threads"))
+
+    def _calibrate(self, data: _slide.Data, threads: int) -> dict[str, float]:
+        found = self._engine.calibrate(data, threads)
+        with self._lock:
+            self._predictors.clear()
+        return dict(found)
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether ``calibrate`` or ``slide convert --calibrate`` has fitted the probabilities."""
+        return self._engine.is_calibrated
 
     def _targets(self, y: Any) -> Targets:
         if self._named and isinstance(first_label(y), str):

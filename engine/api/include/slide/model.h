@@ -1,7 +1,7 @@
 // A trained network: model file, predictions, metrics.
 //
-// Model and Predictor are immutable handles: copies share their content; safe from any thread. A Predictor
-// keeps its Model alive.
+// Model and Predictor are handles: copies share their content, which nothing changes but Model::calibrate();
+// safe from any thread otherwise. A Predictor keeps its Model alive.
 #pragma once
 
 #include <slide/config.h>
@@ -19,6 +19,14 @@
 #include <vector>
 
 namespace slide::api {
+
+// What Model::calibrate() found: of a label with log-odds s, slope * s + offset + mass * log(m), where m is
+// the sum of the probabilities of the sample's 20 best labels. The expected calibration errors on its
+// samples, of the 20 best labels of each and of the best alone, are those before and after.
+struct Calibration {
+  float slope = 1, offset = 0, mass = 0;
+  double error_before = 0, error = 0, best_error_before = 0, best_error = 0;
+};
 
 // A label or feature related to a given label, with the strength of the relation.
 struct Related {
@@ -51,6 +59,14 @@ class SLIDE_API Model {
   std::optional<double> threshold() const;
   // The labels that have one of their own, and this; ascending by label.
   std::vector<std::pair<std::uint32_t, double>> own_thresholds() const;
+
+  // Fits the probabilities to samples that training has not seen, with their labels, in place of an earlier
+  // calibration; the order of labels stays. All copies have it, and save() writes it; thresholds of the model
+  // are dropped, and predictors made before keep their probabilities. Not while other threads use the model.
+  // Throws InputError for softmax, and where no map fits, as without a true label among the best; then
+  // nothing changes.
+  Calibration calibrate(const Data& data, int threads = 0);
+  bool is_calibrated() const;
 
   // Whether the model was trained on text; labels then have names.
   bool is_text() const;
