@@ -152,20 +152,16 @@ std::shared_ptr<const TextModel> model_of(TextModelParts parts, std::vector<Seen
 TextForm count_text(const TextSource& source, std::size_t chunk_bytes, const LearnRules& how,
                     std::vector<Seen>& seen) {
   const Table* const table = how.table;
-  std::optional<TextForm> form = table != nullptr ? TextForm::kFastText : find_text_form(source.text);
-  if (!form && has_prefixed_label(source.text)) form = TextForm::kFastText;  // behind the first lines
-  if (!form) {
-    fail_input("{}:1:1: no labelled text; write '{}NAME words ...' or 'NAME,NAME<TAB>words ...'",
-               source.origin, kLabelPrefix);
-  }
-  LineRules rules = {*form, false, how.skip_bad};
+  const TextForm form =
+      table != nullptr ? TextForm::kFastText : require_text_form(source.text, source.origin);
+  LineRules rules = {form, false, how.skip_bad};
   rules.separator = how.label_separator;
   const TextSource rest = table != nullptr ? without_header(source, *table) : source;
   if (table != nullptr) rules.table = table, rules.lines_before = table->header_lines();
   LabelledChunks chunks(rest, rules, chunk_bytes);
   count_all(chunks, seen);
   chunks.check_faults();
-  return *form;
+  return form;
 }
 
 std::shared_ptr<const TextModel> larger_model_of(const TextModel& before, std::vector<Seen> seen,

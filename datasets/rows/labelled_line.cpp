@@ -6,6 +6,7 @@
 
 #include "datasets/rows/line_chunks.h"
 #include "datasets/rows/row_parser.h"
+#include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
 
 namespace slide {
@@ -207,6 +208,13 @@ std::optional<TextForm> find_text_form(std::string_view text) {
   if (line.find('\t') == std::string_view::npos)
     return prefixed > 0 ? std::optional(TextForm::kFastText) : std::nullopt;
   return 2 * prefixed > lines ? TextForm::kFastText : TextForm::kTabs;
+}
+
+TextForm require_text_form(std::string_view text, const std::string& origin) {
+  if (const std::optional<TextForm> form = find_text_form(text)) return *form;
+  if (has_prefixed_label(text)) return TextForm::kFastText;
+  fail_input("{}:1:1: no labelled text; write '{}NAME words ...' or 'NAME,NAME<TAB>words ...'", origin,
+             kLabelPrefix);
 }
 
 bool is_prose_with_colon(std::string_view line) {

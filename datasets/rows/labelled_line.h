@@ -83,6 +83,10 @@ bool has_prefixed_label(std::string_view text);
 // where the first has a TAB. nullopt where there are neither labels, or the first is libsvm.
 std::optional<TextForm> find_text_form(std::string_view text);
 
+// The same of a text that must be labelled: kFastText, too, where any word behind the first lines is
+// __label__NAME. Throws InputError, naming `origin`, where there are no labels.
+TextForm require_text_form(std::string_view text, const std::string& origin);
+
 // Whether a line that is no labelled text has more words than features, `id:value` or malformed ones.
 bool is_prose_with_colon(std::string_view line);
 

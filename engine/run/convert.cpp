@@ -61,13 +61,8 @@ Lines lines_of(const TextSource& source, DataFormat from, const TableColumns& co
     const std::uint64_t before = table.header_lines();
     return {std::move(table), TextForm::kFastText, text, before, {}};
   }
-  std::optional<TextForm> form = find_text_form(text);
-  if (!form && has_prefixed_label(text)) form = TextForm::kFastText;  // behind the first lines
-  if (!form) {
-    fail_input("{}:1:1: no labelled text; write '{}NAME words ...' or 'NAME,NAME<TAB>words ...'",
-               source.origin, kLabelPrefix);
-  }
-  return {std::nullopt, *form, without_byte_order_mark(text), 0, columns.label_separator};
+  const TextForm form = require_text_form(text, source.origin);
+  return {std::nullopt, form, without_byte_order_mark(text), 0, columns.label_separator};
 }
 
 // Counts a malformed row with its description, or throws.
