@@ -170,9 +170,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOtherNam
   const auto* const other = std::ranges::find(kOtherNames, key, [](const auto& pair) { return pair.first; });
   std::string near(other != kOtherNames.end() ? other->second : config::near_name(key, known));
   if (near == "text" && value.is_array()) near = "inputs";
-  const std::string meant = config::suggestion(near);
-  fail_input("unknown key '{}'{} known are {}", shown_part(key), meant.empty() ? ";" : meant,
-             fmt::join(known, ", "));
+  refuse_unknown_key(key, near, known);
 }
 
 // Parses the request; returns its list of inputs, or nullptr for a single input.

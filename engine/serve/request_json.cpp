@@ -1,7 +1,10 @@
 #include "engine/serve/request_json.h"
 
+#include <fmt/ranges.h>
+
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/config/names.h"
 
 namespace slide::serve {
 
@@ -21,6 +24,12 @@ std::size_t count_of(const RequestJson& value, const char* key, std::size_t limi
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 || value.get<std::uint64_t>() > limit)
     fail_input("{} must be a whole number from 1 to {}", key, limit);
   return value.get<std::size_t>();
+}
+
+void refuse_unknown_key(std::string_view key, std::string_view near, std::span<const std::string> known) {
+  const std::string meant = config::suggestion(near);
+  fail_input("unknown key '{}'{} known are {}", shown_part(key), meant.empty() ? ";" : meant,
+             fmt::join(known, ", "));
 }
 
 }  // namespace slide::serve

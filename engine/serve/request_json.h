@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,5 +45,8 @@ using RequestJson =
 RequestJson parse_request(std::string_view body);
 // A whole number from 1 to `limit`, else throws InputError.
 std::size_t count_of(const RequestJson& value, const char* key, std::size_t limit);
+// Throws InputError for a key that is none of `known`. `near`: what it probably stands for, or empty.
+[[noreturn]] void refuse_unknown_key(std::string_view key, std::string_view near,
+                                     std::span<const std::string> known);
 
 }  // namespace slide::serve

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/base/foreign_text.h"
 #include "engine/config/names.h"
 #include "engine/serve/request_json.h"
 
@@ -86,9 +85,7 @@ SimilarAsk parse_similar(const RequestJson& request, const ServedModel& model) {
       ask.k = count_of(value, "k", kMaxK);
     } else if (key != "of") {
       static const std::vector<std::string> known = {"item", "items", "of", "k"};
-      const std::string meant = config::suggestion(config::near_name(key, known));
-      fail_input("unknown key '{}'{} known are item, items, of and k", shown_part(key),
-                 meant.empty() ? ";" : meant);
+      refuse_unknown_key(key, config::near_name(key, known), known);
     }
   }
   if (kinds != 1) fail_input("give one of \"item\" and \"items\"");
