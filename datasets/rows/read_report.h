@@ -32,8 +32,8 @@ struct ReadReport {
 
   std::uint64_t bad_rows = 0;      // malformed rows, skipped
   std::vector<std::string> first;  // descriptions of the first kShown of them
-  // What the model does not know and was left out: features, of text words and n-grams, and labels of text;
-  // each as often as it is there.
+  // What the model does not know and was left out: features, of text words, and labels of text; each
+  // as often as it is there.
   std::uint64_t unknown_features = 0;
   std::uint64_t unknown_labels = 0;
   // What is probably not meant as it was read, a line each: "FILE:LINE: what it looks like; what to do".

@@ -33,7 +33,7 @@ struct Row {
   std::size_t feature_count = 0;
   std::vector<std::uint64_t> order;  // scratch of sorting
   std::vector<float> unsorted;       // scratch of sorting
-  std::size_t unknown = 0;           // for text: number of unknown words and n-grams
+  std::size_t unknown = 0;           // for text: number of unknown words, or n-grams of characters alone
 };
 
 // An error in a line; the text parser adds file and line.

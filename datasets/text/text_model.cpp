@@ -112,10 +112,12 @@ void TextModel::features_of(std::string_view text, bool normalize, Tokenizer& to
   tokenizer.run(text);
   row.ids.clear();
   row.unknown = 0;
-  for (const std::uint64_t hash : tokenizer.features()) {
-    const std::uint32_t id = feature_id(hash);
+  const auto hashes = tokenizer.features();
+  const bool words = options_.word_ngrams > 0;  // n-grams of known words are often new
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    const std::uint32_t id = feature_id(hashes[i]);
     if (id != kNone) row.ids.push_back(id);
-    row.unknown += id == kNone ? 1 : 0;
+    row.unknown += id == kNone && (!words || tokenizer.is_word(i)) ? 1 : 0;
   }
   std::sort(row.ids.begin(), row.ids.end());
   row.values.resize(row.ids.size());

@@ -38,6 +38,8 @@ class Tokenizer {
   // Name of features()[i] for messages: `word`, `two words`, or `~ord>` for a character n-gram, where < and >
   // mark the ends of the word. At most kMaxNameBytes long.
   std::string name(std::size_t i) const;
+  // Whether features()[i] is a single word.
+  bool is_word(std::size_t i) const { return places_[i].count == 1 && !places_[i].characters; }
 
   static constexpr std::size_t kMaxNameBytes = 1000;
   // Character n-grams cover at most this prefix of a word, which bounds memory; longer words lack the end

@@ -26,15 +26,17 @@ FeatureKind feature_kind(const TextModel* text, std::optional<DataFormat> format
   const bool numbers = format == DataFormat::kXmc || format == DataFormat::kLibsvm ||
                        format == DataFormat::kIdx || format == DataFormat::kNpz;
   if (text == nullptr || (numbers && !has_items(text->form()))) return FeatureKind::kNumbers;
-  return has_items(text->form()) ? FeatureKind::kItems : FeatureKind::kWords;
+  if (has_items(text->form())) return FeatureKind::kItems;
+  return text->options().word_ngrams > 0 ? FeatureKind::kWords : FeatureKind::kCharacters;
 }
 
 std::string told(const Unknown& unknown, const std::string& path, std::uint64_t rows, FeatureKind kind) {
   const bool items = kind == FeatureKind::kItems;
   std::vector<std::string> kinds, facts;
-  const char* const features = items                         ? "items"
-                               : kind == FeatureKind::kWords ? "words and n-grams"
-                                                             : "features";
+  const char* const features = items                              ? "items"
+                               : kind == FeatureKind::kWords      ? "words"
+                               : kind == FeatureKind::kCharacters ? "character n-grams"
+                                                                  : "features";
   if (unknown.features > 0) kinds.push_back(fmt::format("{} {}", unknown.features, features));
   if (unknown.labels > 0)
     kinds.push_back(fmt::format("{} {}", unknown.labels, items ? "items to predict" : "labels"));
@@ -49,7 +51,8 @@ std::string told(const Unknown& unknown, const std::string& path, std::uint64_t 
 
 std::string foreign_warning(const Unknown& unknown, const std::string& path, std::uint64_t rows,
                             FeatureKind kind) {
-  if (kind == FeatureKind::kWords && 2 * unknown.empty_rows > rows)
+  const bool text = kind == FeatureKind::kWords || kind == FeatureKind::kCharacters;
+  if (text && 2 * unknown.empty_rows > rows)
     return told(unknown, path, rows, kind) + "; check that the data are those that the model is for";
   const bool features = 2 * unknown.features > unknown.all_features;
   const bool labels = unknown.labels < unknown.all_labels && 2 * unknown.labels > unknown.all_labels;

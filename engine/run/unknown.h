@@ -15,13 +15,13 @@ namespace slide {
 // Of data for a model of `labels` labels; as a line for the user, empty where that is nothing.
 struct Unknown {
   std::uint64_t empty_rows = 0;  // without a known feature
-  std::uint64_t features = 0;    // left out; of text words and n-grams
+  std::uint64_t features = 0;    // left out; of text words, or character n-grams of a model of them alone
   std::uint64_t labels = 0;
   std::uint64_t all_features = 0, all_labels = 0;  // of the data, known ones included
 };
 Unknown count_unknown(const Dataset& rows, const ReadReport& report, std::uint64_t labels);
 // What features of a model are.
-enum class FeatureKind { kNumbers, kWords, kItems };
+enum class FeatureKind { kNumbers, kWords, kCharacters, kItems };
 // `text`: the model's vocabulary, or nullptr. `format`: of the data, if known: a model of texts reads files
 // of features, too, by their numbers.
 FeatureKind feature_kind(const TextModel* text, std::optional<DataFormat> format = {});

@@ -42,8 +42,8 @@ class RequestSamples {
   void add(const Json& input);
   void add(Parts parts);
 
-  // Values of features, and words and n-grams of texts, that the model does not know, and that were left out
-  // of all samples.
+  // Values of features, and words of texts, that the model does not know, and that were left out of all
+  // samples.
   std::size_t unknown() const { return unknown_; }
   // Samples without any known feature, users aside.
   std::size_t without_features() const { return without_features_; }

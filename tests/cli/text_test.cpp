@@ -92,9 +92,9 @@ TEST_F(TextCliTest, TestsAndTrainingTellWhatTheModelDoesNotKnow) {
   const std::string foreign = "music\tqwertz asdfgh\nhistory,music\tyxcvb violin\nhistory\tThe oven\n";
   write_file(slide_.path("foreign.tsv"), foreign);
   const std::string told =
-      "foreign.tsv: 1 of 3 samples have no feature that the model knows; unknown are 3 words and n-grams and "
-      "2 "
-      "labels, as often as they occur\n";
+      "foreign.tsv: 1 of 3 samples have no feature that the model knows; unknown are 3 words and 2 labels, "
+      "as "
+      "often as they occur\n";
   const Outcome trained =
       expect_done(train({"--set", "data.test=foreign.tsv", "--set", "text.word_ngrams=1"}));
   EXPECT_TRUE(contains(trained.out, told));
@@ -109,7 +109,7 @@ TEST_F(TextCliTest, TestsAndTrainingTellWhatTheModelDoesNotKnow) {
     return slide_.run({"test", "out/model.slide", "some.tsv", "--json"}).err;
   };
   EXPECT_EQ(told_of("music\tviolin yxcvb\n"),
-            "slide: some.tsv: unknown are 1 words and n-grams, as often as they occur\n");
+            "slide: some.tsv: unknown are 1 words, as often as they occur\n");
   EXPECT_EQ(
       told_of("history\tviolin\nhistory\tviolin\n"),
       "slide: warning: some.tsv: no sample has a label that the model knows, so that there is nothing to "

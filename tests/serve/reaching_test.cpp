@@ -64,6 +64,9 @@ TEST_F(PredictReachingTest, SamplesWithoutAKnownFeatureAreTold) {
   EXPECT_GE(unknown["unknown_features"], 1) << unknown;
   EXPECT_EQ(unknown["samples_without_features"], 1);
   EXPECT_FALSE(client.predict({{"text", ""}}).json().contains("unknown_features"));
+  const Json new_order = client.predict({{"text", "bread tulips choir"}}).json();  // n-grams do not count
+  EXPECT_FALSE(new_order.contains("unknown_features")) << new_order;
+  EXPECT_EQ(client.predict({{"text", "bread qqqqqq choir"}}).json()["unknown_features"], 1);
   const Json several = client.predict({{"inputs", {"", "bread", "qqqqqq"}}}).json();
   EXPECT_EQ(several["samples_without_features"], 2) << several;
   EXPECT_EQ(serve("ids").client().predict({{"features", Json::object()}}).json()["samples_without_features"],

@@ -137,8 +137,8 @@ class SLIDE_API Data {
   std::uint32_t labels() const;
   std::uint64_t feature_entries() const;
   std::uint64_t label_entries() const;
-  // Of read() for a model: features, of text words and n-grams, that the model does not know and that were
-  // left out, as often as they occur. Labels that it does not know have numbers behind its own.
+  // Of read() for a model: features, of text words, that the model does not know and that were left out, as
+  // often as they occur. Labels that it does not know have numbers behind its own.
   std::uint64_t unknown_features() const;
   // Copies the samples in CSR form: offsets [samples() + 1], ids and values of one element per entry.
   void copy_features(std::uint64_t* offsets, std::uint32_t* ids, float* values) const;
