@@ -51,10 +51,12 @@ std::optional<std::size_t> first_no_utf8(const TextSource& source, int threads) 
   return first.load() < source.text.size() ? std::optional(first.load()) : std::nullopt;
 }
 
-// Warns where the label column of a table, by its first records, is written in another way (LabelCells).
+// Warns where the label column of a table, by its first records, is written in another way (LabelCells), or
+// its texts are numbers.
 void check_table(const TextSource& source, const ReadOptions& options, ReadReport& report) {
   const Table table(source.text, source.origin, options.format, options.columns, Labels::kRequired);
   LabelCells cells(options.columns.label_separator);
+  NumberTexts texts;
   LabelledLine parts;
   std::string_view rest = source.text.substr(table.header_bytes());
   std::uint64_t line = table.header_lines();
@@ -69,9 +71,11 @@ void check_table(const TextSource& source, const ReadOptions& options, ReadRepor
       continue;  // the reader reports it
     }
     if (const auto cell = table.label_cell(parts)) cells.add(*cell, number);
+    texts.add(parts.text, number);
   }
-  if (std::string warning = cells.warning(source.origin); !warning.empty())
-    report.add_warning(std::move(warning));
+  for (std::string warning : {cells.warning(source.origin), texts.warning(source.origin)}) {
+    if (!warning.empty()) report.add_warning(std::move(warning));
+  }
 }
 
 // Warns where the header of a table occurs twice.
@@ -149,12 +153,14 @@ class JoinedLabels {
 };
 
 // Warns, once at most, of labels in the first lines of labelled text that are read otherwise than meant: of
-// columns (ColumnCheck), of cells (LabelCells), or of prefixes.
+// columns (ColumnCheck), of cells (LabelCells), or of prefixes; and of texts that are numbers.
 void check_lines(const TextSource& source, const ReadOptions& options, ReadReport& report) {
   const TextForm form = find_text_form(source.text).value_or(TextForm::kFastText);
   LabelCells cells(options.columns.label_separator);
   ColumnCheck columns;
   JoinedLabels joined;
+  LabelNames names;
+  NumberTexts texts;
   LabelledLine parts;
   std::string warning;
   std::string_view rest = without_byte_order_mark(source.text);
@@ -166,15 +172,19 @@ void check_lines(const TextSource& source, const ReadOptions& options, ReadRepor
     if (form == TextForm::kTabs) {
       columns.add(line, number);
       cells.add(line.substr(0, line.find('\t')), number);
+      texts.add(line.substr(std::min(line.find('\t'), line.size())), number);
     } else {
       split_labelled(line, form, Labels::kOptional, parts);
       warning = joined_prefixes(parts, number, source.origin);
-      for (const std::string_view name : parts.labels) joined.add(name, number);
+      for (const std::string_view name : parts.labels) joined.add(name, number), names.add(name, number);
+      texts.add(parts.text, number);
     }
   }
   if (warning.empty()) warning = columns.warning(source.origin, options.columns.label_separator);
   if (warning.empty()) warning = cells.warning(source.origin);
-  if (warning.empty()) warning = joined.warning(source.origin);
+  for (const std::string& other :
+       {joined.warning(source.origin), names.warning(source.origin), texts.warning(source.origin)})
+    if (warning.empty()) warning = other;
   if (!warning.empty()) report.add_warning(std::move(warning));
 }
 

@@ -110,6 +110,28 @@ std::string ColumnCheck::warning(const std::string& origin, std::string_view sep
   return {};
 }
 
+void NumberTexts::add(std::string_view text, std::uint64_t line) {
+  text = trimmed(text);
+  if (text.empty()) return;
+  if (texts_++ == 0) line_ = line, first_ = shown_part(text);
+  const std::string_view digits = text.substr(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
+  const std::size_t point = digits.find('.');
+  decimals_ += digits.size() > 1 && point != std::string_view::npos &&
+                       digits.find_first_not_of("0123456789") == point &&
+                       digits.find_first_not_of("0123456789", point + 1) == std::string_view::npos
+                   ? 1
+                   : 0;
+}
+
+std::string NumberTexts::warning(const std::string& origin) const {
+  if (texts_ < kMinLines || decimals_ < texts_) return {};
+  return fmt::format(
+      "{}:{}: the texts are decimal numbers, {}, and their digits are read as words; check which column "
+      "holds "
+      "the text, or give numbers as features (lines of id:value, or .npy)",
+      origin, line_, first_);
+}
+
 std::string second_header_warning(const TextSource& source, std::size_t header_bytes) {
   const std::string_view head = trimmed(without_byte_order_mark(source.text.substr(0, header_bytes)));
   if (head.empty() || head.find('\n') != std::string_view::npos) return {};

@@ -42,6 +42,20 @@ class ColumnCheck {
   std::vector<Column> columns_;                // the first three
 };
 
+// Whether all texts of a file are decimal numbers, as of a wrong column: add() the first ones. One thread at
+// a time.
+class NumberTexts {
+ public:
+  void add(std::string_view text, std::uint64_t line);
+  // A warning, or "".
+  std::string warning(const std::string& origin) const;
+
+ private:
+  std::size_t texts_ = 0, decimals_ = 0;
+  std::uint64_t line_ = 0;  // of the first text
+  std::string first_;
+};
+
 // A warning that a later line of the text repeats its header, the first `header_bytes` bytes, as in
 // concatenated files; "" where none does.
 std::string second_header_warning(const TextSource& source, std::size_t header_bytes);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "datasets/rows/labelled_line.h"
 #include "engine/base/foreign_text.h"
 
@@ -26,6 +28,17 @@ bool is_uris(std::string_view cell) {
   return cell.starts_with('<') && cell.ends_with('>') && cell.find("> <") != std::string_view::npos;
 }
 
+// NAME:0.5
+bool has_weight(std::string_view name) {
+  const std::size_t colon = name.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return false;
+  const std::string_view weight = name.substr(colon + 1);
+  const std::size_t point = weight.find('.');
+  return weight.size() > 1 && point != std::string_view::npos &&
+         weight.find_first_not_of("0123456789", point + 1) == std::string_view::npos &&
+         weight.find_first_not_of("0123456789") == point;
+}
+
 // Something on both sides.
 bool is_parted_by(std::string_view cell, std::string_view separator) {
   const std::size_t at = cell.find(separator);
@@ -39,16 +52,46 @@ bool is_decimal_whole(std::string_view text) {
   return end != 0 && end != std::string_view::npos && text.substr(end) == ".0";
 }
 
-void LabelCells::Kind::add(std::string_view cell, std::uint64_t at) {
+void KindOfCell::add(std::string_view cell, std::uint64_t at) {
   if (cells++ > 0) return;
   line = at;
   first = shown_part(cell);
+}
+
+void LabelNames::add(std::string_view cell, std::uint64_t line, std::string_view separator) {
+  ++cells_;
+  if (cell.size() > 2 && cell.front() == '"' && cell.back() == '"') return quoted_.add(cell, line);
+  while (true) {
+    const std::size_t end = separator.empty() ? cell.size() : std::min(cell.find(separator), cell.size());
+    const std::string_view name = trimmed(cell.substr(0, end));
+    if (has_weight(name)) return weighted_.add(name, line);
+    if (end == cell.size()) return;
+    cell.remove_prefix(end + separator.size());
+  }
+}
+
+std::string LabelNames::warning(const std::string& origin) const {
+  if (weighted_.cells > 0 && weighted_.cells * 2 >= cells_) {
+    const std::string& name = weighted_.first;
+    return fmt::format(
+        "{}:{}: the label '{}' looks like a name with a weight, and all of it is read as the name; write "
+        "'{}': "
+        "data.sample_weights weighs samples and data.label_weights labels, but no label of a single sample",
+        origin, weighted_.line, name, name.substr(0, name.rfind(':')));
+  }
+  if (quoted_.cells == 0 || quoted_.cells * 2 < cells_) return {};
+  return fmt::format(
+      "{}:{}: the labels stand in quotes, {}, which become part of the names; write them without, or make it "
+      "a "
+      "table: a first line of column names, data.text and data.labels, where quotes are removed",
+      origin, quoted_.line, quoted_.first);
 }
 
 void LabelCells::add(std::string_view cell, std::uint64_t line) {
   cell = trimmed(cell);
   if (cell.empty()) return;
   ++cells_;
+  names_.add(cell, line, separator_);
   if (is_python_list(cell)) return lists_.add(cell, line);
   if (is_decimal_whole(cell)) decimals_.add(cell, line);
   if (cell.find(separator_) != std::string_view::npos) ++parted_;
@@ -72,6 +115,7 @@ std::string LabelCells::warning(const std::string& origin) const {
         "empty cells; '{}' in another file is another name: write whole numbers (astype('Int64'))",
         origin, decimals_.line, decimals_.first, decimals_.first.substr(0, decimals_.first.size() - 2));
   }
+  if (std::string names = names_.warning(origin); !names.empty()) return names;
   if (parted_ > 0) return {};
   if (uris_.cells > 0 && separator_ != " ") {
     return fmt::format(
@@ -79,7 +123,7 @@ std::string LabelCells::warning(const std::string& origin) const {
         origin, uris_.line, uris_.first);
   }
   for (std::size_t i = 0; i < kOthers.size(); ++i) {
-    const Kind& kind = others_[i];
+    const KindOfCell& kind = others_[i];
     // What the user has set is doubted where it stands nowhere and most labels are parted otherwise.
     const bool many = separator_ == "," ? kind.cells * 10 >= cells_ : kind.cells * 2 >= cells_;
     if (kind.cells == 0 || !many || separator_ == std::string_view(&kOthers[i], 1)) continue;

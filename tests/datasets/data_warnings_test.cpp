@@ -80,6 +80,32 @@ TEST(DataWarnings, WholeNumbersAsDecimals) {
   expect_none("text,tags\nred,1.0\nblue,.0\n", kCsv);
 }
 
+TEST(DataWarnings, LabelsWithWeights) {
+  expect_one("eggs:0.5,milk:1\tred\nmilk:0.7\tblue\neggs\tred\n", kText,
+             {"f:1: ", "'eggs:0.5'", "write 'eggs'"});
+  expect_one("__label__eggs:0.5 __label__milk:1. red\n__label__milk blue\n", kText, {"f:1: ", "'eggs:0.5'"});
+  expect_one("text,tags\nred,eggs\nblue,\"milk,eggs:.25\"\n", kCsv, {"f:3: ", "'eggs:.25'"});
+  expect_none("psalm:3\tred\ntime 10:30\tblue\n", kText);
+  expect_none("v:1.0.2\tred\n:0.5\tblue\nx:.\tgreen\n", kText);
+  expect_none("scale:0.5\tred\nart\tblue\ncity\tgreen\n", kText);
+}
+
+TEST(DataWarnings, LabelsInQuotes) {
+  expect_one("\"a\"\t\"red ball, big\"\n\"b,c\"\t\"blue\"\n", kText,
+             {"f:1: ", "quotes, \"a\"", "data.labels"});
+  expect_none("\"a\" and b\tred\na\t\"blue\"\n\"a\tred\n", kText);
+  expect_none("text\ttags\n\"red\"\t\"a\"\n", kTsv);
+}
+
+TEST(DataWarnings, TextsThatAreDecimals) {
+  expect_one("a\t3.14\nb\t-2.5\na\t.5\n", kText, {"f:1: ", "3.14", "id:value"});
+  expect_one("text,tags\n3.14,a\n2.5,b\n7.,a\n", kCsv, {"f:2: ", "3.14"});
+  expect_one("{\"text\":3.14,\"tags\":\"a\"}\n{\"text\":2.5,\"tags\":\"b\"}\n{\"text\":1.5,\"tags\":\"a\"}\n",
+             kJsonl, {"f:1: "});
+  expect_none("a\t3.14\nb\t2.5\na\tpi\n", kText);
+  expect_none("a\t3\nb\t2\na\t1.2.3\n", kText);
+}
+
 TEST(DataWarnings, LinesOfColumnNames) {
   expect_one("labels\ttext\nmusic\tred violin\nart\tblue cat\n", kText,
              {"f:1: ", "labels, text", "data.text=text and data.labels=labels"});
