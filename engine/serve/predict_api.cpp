@@ -163,10 +163,25 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOtherNam
      {"instances", "inputs"},
      {"samples", "inputs"}}};
 
-[[noreturn]] void refuse_key(const std::string& key, const Json& value, std::string_view dense_key) {
+// Items are a text, or the model has none.
+[[noreturn]] void refuse_items(const std::string& key, const RequestSamples& samples) {
+  if (samples.of_users()) {
+    fail_input(
+        "{}: send the items that a user has as \"text\", with blanks or commas between, or the user by name "
+        "as "
+        "\"user\"",
+        key);
+  }
+  fail_input(
+      "{}: the model was not trained on interactions and has no items; send \"{}\" (/similar takes \"{}\")",
+      key, samples.of_texts() ? "text" : "features", key);
+}
+
+[[noreturn]] void refuse_key(const std::string& key, const Json& value, const RequestSamples& samples) {
+  if (key == "item" || key == "items") refuse_items(key, samples);
   std::vector<std::string> known = {"text",      "features", "user",      "inputs",     "k",
                                     "threshold", "scores",   "inference", "keep_known", "explain"};
-  if (!dense_key.empty()) known.emplace(known.begin() + 1, dense_key);
+  if (!samples.dense_key().empty()) known.emplace(known.begin() + 1, samples.dense_key());
   const auto* const other = std::ranges::find(kOtherNames, key, [](const auto& pair) { return pair.first; });
   std::string near(other != kOtherNames.end() ? other->second : config::near_name(key, known));
   if (near == "text" && value.is_array()) near = "inputs";
@@ -193,7 +208,7 @@ const Json* take_request(const Json& request, RequestSamples& samples, Ask& ask)
     } else if (samples.is_dense_key(key)) {
       parts.dense = &value;
     } else if (!take_option(key, value, ask)) {
-      refuse_key(key, value, samples.dense_key());
+      refuse_key(key, value, samples);
     }
   }
   if (inputs != nullptr && parts.user != nullptr) fail_input("name users within \"inputs\"");

@@ -76,8 +76,7 @@ void RequestSamples::add(Parts parts) {
 }
 
 void RequestSamples::take_user(const Json& user) {
-  if (model_.config.data.kind != DataKind::kInteractions)
-    fail_input("user: the model was not trained on interactions; leave it out");
+  if (!of_users()) fail_input("user: the model was not trained on interactions; leave it out");
   if (!user.is_string() && !user.is_number_integer())
     fail_input("user must be a name, as a string or a whole number");
   names_.back() = user.is_string() ? user.get<std::string>() : user.dump();

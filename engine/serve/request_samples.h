@@ -38,6 +38,10 @@ class RequestSamples {
   std::string_view dense_key() const { return dense_key_; }
   bool is_dense_key(std::string_view key) const { return !dense_key_.empty() && key == dense_key_; }
 
+  // Whether samples are users of an interaction log.
+  bool of_users() const { return model_.config.data.kind == DataKind::kInteractions; }
+  bool of_texts() const { return model_.text != nullptr; }
+
   // Each adds a sample. Throw InputError with a line for the client.
   void add(const Json& input);
   void add(Parts parts);
