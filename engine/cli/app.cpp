@@ -54,12 +54,6 @@ int fail_together(int code, std::string_view message) {
 constexpr std::array kTogether = {"train", "tune", "test", "predict"};
 constexpr const char* kByFirst = "convert";
 
-std::string unknown_command(const CLI::App& app, const std::string& name) {
-  const std::string nearest = nearest_command(app, name);
-  return fmt::format("unknown command '{}'{} 'slide --help'", name,
-                     nearest.empty() ? "; see" : nearest + " See");
-}
-
 std::string unknown_option(const CLI::App& app, const std::string& word) {
   const std::string nearest = nearest_option(app, word);
   return fmt::format("unknown option '{}'{} 'slide --help'", word,

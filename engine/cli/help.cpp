@@ -17,7 +17,7 @@ std::string help_of(const CLI::App& app, const std::string& name) {
   for (const CLI::App* sub : app.get_subcommands(nullptr)) {
     if (sub->get_name() == name) return sub->help(app.get_name());
   }
-  fail_input("unknown command '{}'{}", name, nearest_command(app, name));
+  fail_input("{}", unknown_command(app, name));
 }
 
 }  // namespace

@@ -17,12 +17,14 @@
 #include "engine/base/foreign_text.h"
 #include "engine/cli/options.h"
 #include "engine/cli/text.h"
+#include "engine/cli/usage.h"
 #include "engine/config/field.h"
 #include "engine/model/model_file.h"
 #include "engine/model/model_input.h"
 #include "engine/run/continue_training.h"
 #include "engine/run/run_data.h"
 #include "engine/run/run_folder.h"
+#include "engine/run/run_warnings.h"
 
 namespace slide::cli {
 
@@ -90,16 +92,13 @@ std::string assignment(const char* key, const std::string& value) {
 }
 
 void check_name(const std::string& given) {
-  if (given == "-") {
-    fail_input(
-        "-: training reads its data more than once, and standard input can be read once only; write the data "
-        "to a file first");
-  }
+  refuse_standard_input(given);
   std::error_code ignored;
   const std::string name = expanded(given);
   if (is_file_list(name)) return;
   if (fs::is_directory(name, ignored)) fail_folder(name);
   if (!fs::exists(name, ignored)) {
+    if (name == "supervised") fail_input("train: {}", kFastTextForm);
     fail_input(
         "{}: there is no such file{}; name training data, or a configuration (a file that ends in .toml)",
         name, is_pattern(name) ? ", and the pattern matches none" : "");

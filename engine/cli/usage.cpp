@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <utility>
 
 #include "engine/cli/help_format.h"
 #include "engine/config/names.h"
@@ -41,7 +43,66 @@ std::string missing_fault(const CLI::App& sub, const std::string& otherwise) {
   return otherwise;
 }
 
+// What other programs, fastText above all, call options that are keys here, without hyphens and in lower
+// case.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kKeysOfOptions = {
+    {{"lr", "optimizer.learning_rate"},
+     {"learningrate", "optimizer.learning_rate"},
+     {"dim", "layer.0.size"},
+     {"hidden", "layer.0.size"},
+     {"hiddensize", "layer.0.size"},
+     {"batchsize", "train.batch_size"},
+     {"bucket", "text.hash_buckets"},
+     {"dropout", "layer.0.dropout"},
+     {"loss", "loss.kind"},
+     {"maxn", "text.char_ngrams_max"},
+     {"mincount", "text.min_count"},
+     {"mincountlabel", "text.min_label_count"},
+     {"minn", "text.char_ngrams_min"},
+     {"neg", "layer.-1.uniform"},
+     {"optimizer", "optimizer.kind"},
+     {"patience", "train.patience"},
+     {"weightdecay", "optimizer.weight_decay"},
+     {"wordngrams", "text.word_ngrams"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOtherCommands = {
+    {{"fit", "train"},
+     {"nn", "similar"},
+     {"predict-prob", "predict"},
+     {"print-sentence-vectors", "vectors"},
+     {"quantize", "convert"}}};
+
+template <std::size_t N>
+std::string_view found_in(const std::array<std::pair<std::string_view, std::string_view>, N>& names,
+                          std::string_view name) {
+  const auto found = std::ranges::find(names, name, [](const auto& pair) { return pair.first; });
+  return found == names.end() ? std::string_view() : found->second;
+}
+
+// Advice for an option that a command lacks and other programs have: "; write ..."; else empty.
+std::string instead_of_option(const CLI::App& sub, const std::string& word) {
+  std::string name;
+  for (const char c : word.substr(0, word.find('='))) {
+    if (c != '-' && c != '_') name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  const auto has = [&](std::string_view option) {
+    return sub.get_option_no_throw(std::string(option)) != nullptr;
+  };
+  if (const std::string_view key = found_in(kKeysOfOptions, name); !key.empty() && has("--set"))
+    return fmt::format("; it is a key here: --set {}=...", key);
+  if (name == "pretrainedvectors" && has("--vectors")) return "; it is --vectors here";
+  if (name == "input") return fmt::format("; give the file alone, {}", positionals(sub));
+  return {};
+}
+
+// Whether an argument is fastText's command.
+bool is_fasttext_form(const CLI::App& sub) {
+  return sub.get_name() == "train" && std::ranges::any_of(sub.get_options(), [](const CLI::Option* option) {
+           return option->get_positional() && std::ranges::count(option->results(), "supervised") > 0;
+         });
+}
+
 std::string extra_fault(const CLI::App& sub) {
+  if (is_fasttext_form(sub)) return fmt::format("train: {}", kFastTextForm);
   std::vector<std::string> extras = sub.remaining();
   const bool behind_mark = extras.empty() || std::ranges::count(extras, "--") > 0;
   if (extras.empty() && sub.get_parent() != nullptr) extras = sub.get_parent()->remaining();
@@ -100,10 +161,15 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
   return arguments;
 }
 
-std::string nearest_command(const CLI::App& app, std::string_view name) {
+std::string unknown_command(const CLI::App& app, const std::string& name) {
+  if (name == "supervised") return fmt::format("unknown command: {}", kFastTextForm);
   std::vector<std::string> names;
   for (const CLI::App* sub : app.get_subcommands(nullptr)) names.push_back(sub->get_name());
-  return config::suggestion(config::near_name(name, names));
+  const std::string_view other = found_in(kOtherCommands, name);
+  const std::string nearest =
+      config::suggestion(other.empty() ? config::near_name(name, names) : std::string(other));
+  return fmt::format("unknown command '{}'{} 'slide --help'", name,
+                     nearest.empty() ? "; see" : nearest + " See");
 }
 
 std::string nearest_option(const CLI::App& sub, const std::string& word) {
@@ -111,6 +177,7 @@ std::string nearest_option(const CLI::App& sub, const std::string& word) {
   for (const CLI::Option* option : sub.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back(name);
   }
+  if (std::string other = instead_of_option(sub, word); !other.empty()) return other;
   const std::string given = word.substr(0, word.find('='));
   const std::string nearest =
       config::near_name(given.substr(std::min(given.find_first_not_of('-'), given.size())), names);

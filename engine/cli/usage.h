@@ -12,10 +12,15 @@ namespace slide::cli {
 // word that is not a key: `--set a.b=1 c.d=2` equals `--set a.b=1 --set c.d=2`.
 std::vector<std::string> arguments_of(int argc, char** argv);
 
-// "; did you mean 'train'?" for the command nearest to `name`, else empty.
-std::string nearest_command(const CLI::App& app, std::string_view name);
+// Message for `name`, which is no command: the nearest one, or that of this program for one of fastText.
+std::string unknown_command(const CLI::App& app, const std::string& name);
 
-// "; did you mean '--out'?" for the option of a command nearest to `word`, else empty.
+// What fastText's form of a command line is here.
+inline constexpr const char* kFastTextForm =
+    "'supervised' is a command of fastText; write 'slide train FILE --out FOLDER'";
+
+// "; did you mean '--out'?" for the option of a command nearest to `word`, or what a name of other programs
+// is here, "; it is a key here: --set layer.0.size=..."; else empty.
 std::string nearest_option(const CLI::App& sub, const std::string& word);
 
 // Throws CLI::ValidationError where an option has another option as its value: `--out --force`.

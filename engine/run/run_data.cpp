@@ -46,8 +46,12 @@ void for_each_path(Config& config, const Data& data, const File& file) {
 }
 
 Config resolved(Config config) {
+  const auto of_data = [](std::string& file) {
+    refuse_standard_input(file);
+    make_absolute(file);
+  };
   for_each_path(
-      config, [](std::string& data) { for_each_file(data, make_absolute); }, make_absolute);
+      config, [&](std::string& data) { for_each_file(data, of_data); }, make_absolute);
   return config;
 }
 

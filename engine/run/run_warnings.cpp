@@ -29,6 +29,14 @@ void check_separator(const DataConfig& config, const TextModel* text) {
       config.label_separator, config.label_separator, shown_path(config.train));
 }
 
+void refuse_standard_input(const std::string& file) {
+  if (file != "-") return;
+  fail_input(
+      "-: training reads its data more than once, and standard input can be read once only; write the data "
+      "to a "
+      "file first");
+}
+
 std::string training_file_warning(const std::string& path, const DataConfig& config) {
   if (config.kind == DataKind::kInteractions || config.train_first != 0 || config.test_last != 0) return {};
   if (path.empty() || config.train.empty()) return {};

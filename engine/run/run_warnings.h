@@ -13,6 +13,9 @@ namespace slide {
 // a table nor lines LABELS<TAB>TEXT. `text`: the text model of data.train, or nullptr.
 void check_separator(const DataConfig& config, const TextModel* text);
 
+// Throws InputError for "-", which is no file to train on or to evaluate while training.
+void refuse_standard_input(const std::string& file);
+
 // A warning that the samples at `path`, to measure by, are in a file that training reads by `config`; ""
 // where none is, for logs, whose items are held out, and where data.train_first or data.test_last takes them
 // apart.

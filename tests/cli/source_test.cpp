@@ -179,10 +179,46 @@ TEST_F(SourceTest, WhatIsMisspeltIsGuessed) {
   fails({"pred"}, "did you mean 'predict'?");
   EXPECT_FALSE(contains(fails({"fly"}, "unknown command 'fly'").err, "mean"));
   fails({"help", "tets"}, "did you mean 'test'?");
+  fails({"help", "nope"}, "unknown command 'nope'; see 'slide --help'");
   fails({"train", "data/train.txt", "--epoch", "3"}, "has no option --epoch; did you mean '--epochs'?");
   fails({"test", "out", "data/test.txt", "more"}, "'more' is one argument too many; it takes MODEL DATA");
   fails({"evaluate", "scores.txt"}, "evaluate takes at least 2 arguments, SCORES... DATA; there is 1; see");
   fails({"train", "data/train.txt", "more"}, "several files as a pattern in quotes ('part*.txt')");
+}
+
+TEST_F(SourceTest, NamesOfFastTextAreToldApart) {
+  const Strings train = {"train", "data/train.txt"};
+  fails(train + Strings{"--lr", "0.1"},
+        "has no option --lr; it is a key here: --set optimizer.learning_rate=...;");
+  fails(train + Strings{"-dim", "9"}, "has no option -dim; it is a key here: --set layer.0.size=...");
+  fails(train + Strings{"--wordNgrams=2"}, "--set text.word_ngrams=...");
+  fails(train + Strings{"--batch_size", "2"}, "--set train.batch_size=...");
+  fails({"train", "-input", "f"}, "has no option -input; give the file alone, [DATA];");
+  fails({"predict", "m", "d", "--lr", "2"}, "predict has no option --lr; see");
+  for (const Strings& words :
+       {Strings{"supervised", "-input", "f"}, Strings{"train", "supervised"},
+        Strings{"train", "supervised", "-input", "f", "-output", "m"}, Strings{"train", "supervised", "f"}})
+    fails(words, "'supervised' is a command of fastText; write 'slide train FILE --out FOLDER'");
+  fails({"quantize"}, "did you mean 'convert'?");
+}
+
+// Every key that advice names is one.
+TEST_F(SourceTest, KeysForNamesOfOthersExist) {
+  for (const char* option : {"lr", "learning-rate", "dim", "hidden", "hidden-size", "batch-size", "bucket",
+                             "dropout", "loss", "maxn", "minCount", "minCountLabel", "minn", "neg",
+                             "optimizer", "patience", "weight-decay", "wordNgrams"}) {
+    const Outcome told =
+        fails({"train", "data/train.txt", "--" + std::string(option)}, "it is a key here: --set ");
+    const std::size_t at = told.err.find("--set ") + 6;
+    const std::string key = told.err.substr(at, told.err.find('=', at) - at);
+    EXPECT_EQ(slide_.run({"config", key}).code, 0) << option << ' ' << key;
+  }
+}
+
+TEST_F(SourceTest, StandardInputIsNoTrainingData) {
+  fails({"train", "-"}, "-: training reads its data more than once");
+  fails({"train", "--set", "data.train=-"}, "-: training reads its data more than once");
+  fails({"train", "data/train.txt", "--test", "-"}, "write the data to a file first");
 }
 
 TEST_F(SourceTest, HelpAndVersionAreCommandsToo) {
