@@ -43,7 +43,13 @@ void refuse_tab(std::string_view line, std::string_view name) {
 float weight_of(std::string_view line, std::string_view field) {
   const std::optional<float> weight = weight_in_field(field);
   if (!weight) fail_field(line, field, "no weight");
-  if (*weight < 0) fail_field(line, field, "a negative weight");
+  if (*weight < 0) {
+    throw RowFault{
+        column_of(line, field),
+        fmt::format("'{}' is a negative weight; weights are from 0: leave out what a user disliked, add a "
+                    "number to all weights, or set data.weight=none to read none",
+                    shown_part(field))};
+  }
   return *weight;
 }
 

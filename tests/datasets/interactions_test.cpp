@@ -287,7 +287,8 @@ TEST(Interactions, FaultsNameTheirPlace) {
   const auto fault_of = [](std::string_view text) { return input_error([&] { items_of(text); }); };
   EXPECT_EQ(fault_of("u a 1\nu b x\n"), "log:2:5: 'x' is no weight; a line is 'user item [weight [time]]'");
   EXPECT_EQ(fault_of("u a -1\nu b 1\n"),
-            "log:1:5: '-1' is a negative weight; a line is 'user item [weight [time]]'");
+            "log:1:5: '-1' is a negative weight; weights are from 0: leave out what a user disliked, add a "
+            "number to all weights, or set data.weight=none to read none");
   EXPECT_EQ(
       fault_of("user,item,w,t\nu,a,1,2\nu,b,1,nan\n"),
       "log:3:7: 'nan' is no time, which is a number, or a date as 2024-05-31 or 2024-05-31T12:30:00Z; a "
