@@ -28,8 +28,9 @@ namespace {
 
 constexpr std::size_t kCheckedLines = 1000;
 constexpr std::size_t kCheckedBytes = std::size_t{1} << 20;
-constexpr std::size_t kMinLabels = 3;    // samples whose labels all occur once, for a warning
-constexpr std::size_t kManyLabels = 50;  // labels of which some may occur twice, for the same
+constexpr std::uint64_t kManyIds = 100'000;  // gaps between fewer ids cost little
+constexpr std::size_t kMinLabels = 3;        // samples whose labels all occur once, for a warning
+constexpr std::size_t kManyLabels = 50;      // labels of which some may occur twice, for the same
 
 // Offset of the first byte that is not UTF-8. In parallel, as readers are; releases the pages of a mapped
 // file.
@@ -272,6 +273,20 @@ Occurrences occurrences_of(std::span<const std::uint32_t> labels, std::size_t co
 }
 
 }  // namespace
+
+std::string gaps_told(const char* what, std::uint64_t ids, std::uint64_t entries) {
+  if (ids < 2 * entries + kManyIds) return {};
+  return fmt::format(
+      "the largest {} id is {}, but samples have only {} {}s in all: number the ids without gaps", what,
+      ids - 1, entries, what);
+}
+
+void add_gap_warning(const Dataset& train, const std::string& path, ReadReport& report) {
+  const auto labels = train.sample_labels();
+  if (labels.empty() || std::uint64_t{std::ranges::max(labels)} + 1 != train.label_count()) return;
+  if (const std::string told = gaps_told("label", train.label_count(), labels.size()); !told.empty())
+    report.add_warning(fmt::format("{}: {}", shown_path(path), told));
+}
 
 void add_label_warnings(const Dataset& train, const std::string& path, ReadReport& report) {
   if (!report.warnings.empty()) return;

@@ -3,6 +3,7 @@
 // tell the same. Pure functions, safe from any thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -30,5 +31,12 @@ void add_log_warnings(const Dataset& train, const std::string& path, ReadReport&
 // none has a label, or none of those that the model has. `log`: of interactions.
 void add_measure_warnings(const Dataset& samples, std::uint64_t labels, bool log, const std::string& path,
                           ReadReport& report);
+
+// That most of `ids` ids cannot occur, for there are far fewer entries in all samples; "" else. `what`:
+// "label" or "feature".
+std::string gaps_told(const char* what, std::uint64_t ids, std::uint64_t entries);
+
+// Adds the same of labels of training data whose file does not say how many there are.
+void add_gap_warning(const Dataset& train, const std::string& path, ReadReport& report);
 
 }  // namespace slide

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "datasets/data_warnings.h"
 #include "datasets/data_writer.h"
 #include "datasets/reader.h"
 #include "datasets/rows/data_parts.h"
@@ -372,6 +373,10 @@ std::vector<std::string> Data::warnings() const {
 
 std::size_t Data::copied_bytes() const {
   return impl_->copied_bytes;
+}
+
+std::string label_gaps(std::uint64_t labels, std::uint64_t entries) {
+  return guarded([&] { return gaps_told("label", labels, entries); });
 }
 
 }  // namespace slide::api

@@ -181,6 +181,12 @@ void bind_data(py::module_& module) {
             engine_call([&] { data.write(path, format); });
           },
           py::arg("path"), py::arg("format"));
+  module.def(
+      "label_gaps",
+      [](std::uint64_t labels, std::uint64_t entries) {
+        return engine_call([&] { return api::label_gaps(labels, entries); });
+      },
+      py::arg("labels"), py::arg("entries"));
   module.def("from_csr", &from_csr, py::arg("features"), py::arg("labels"));
   module.def("from_dense", &from_dense, py::arg("values"), py::arg("labels"));
   module.def("learn_texts", &learn_texts, py::arg("texts"), py::arg("labels"), py::arg("names"),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "datasets/data_warnings.h"
 #include "engine/base/error.h"
 #include "engine/base/free_memory.h"
 #include "engine/base/pinning.h"
@@ -13,8 +14,6 @@
 namespace slide {
 
 namespace {
-
-constexpr std::size_t kManyIds = 100'000;  // of which gaps may cost the memory
 
 MemoryPlan plan_within(const Config& config, const Dataset& train, const BlockBounds& bounds, int threads,
                        const Cluster* cluster) {
@@ -50,14 +49,9 @@ std::string told_before(const MemoryPlan& plan) {
 // That most ids cannot occur, where there are fewer entries than ids.
 std::string told_of_gaps(const MemoryPlan& plan) {
   std::string told;
-  const auto tell = [&](const char* what, std::size_t ids, std::size_t entries) {
-    if (ids < 2 * entries + kManyIds) return;
-    told += fmt::format(
-        "; the largest {} id is {}, but samples have only {} {}s in all: number the ids without gaps", what,
-        ids - 1, entries, what);
-  };
-  tell("feature", plan.features, plan.feature_entries);
-  tell("label", plan.labels, plan.label_entries);
+  for (const std::string& gaps : {gaps_told("feature", plan.features, plan.feature_entries),
+                                  gaps_told("label", plan.labels, plan.label_entries)})
+    if (!gaps.empty()) told += "; " + gaps;
   return told;
 }
 

@@ -109,6 +109,8 @@ void add_warnings(const DataConfig& config, RunData& data) {
   if (!log) note_dense_column(config, data);
   const auto labels = data.train.label_count();
   if (!log) add_label_warnings(data.train, config.train, data.train_report);
+  if (!log && data.text == nullptr && !has_xmc_header(head_of_file(config.train)))
+    add_gap_warning(data.train, config.train, data.train_report);
   if (log) add_log_warnings(data.train, config.train, data.train_report);
   if (std::string bare = log ? "" : unlabelled_warning(data.train, config.train); !bare.empty())
     data.train_report.add_warning(std::move(bare));

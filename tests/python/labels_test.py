@@ -66,3 +66,23 @@ def test_a_class_beyond_those_of_the_first_call_is_named(few):
     for y, classes in ((["a", "z"], ["a", "b"]), ([["a"], ["z"]], ["a", "b"])):
         with pytest.raises(slide.InputError, match="'z'.*or leave (it|classes) out"):
             slide.Classifier(**few).partial_fit(["red", "blue"], y, classes=classes)
+
+
+def test_numbers_of_labels_with_gaps_are_told(few):
+    x = np.eye(4, dtype=np.float32)
+    gaps = "labels: the largest label id is 200000, but samples have only 4 labels in all: number the ids without gaps"
+    for fit in (slide.Classifier(**few).fit, slide.Classifier(**few).partial_fit):
+        with pytest.warns(UserWarning, match=gaps) as told:
+            fit(x, [{5}, {200000}, {5}, {6}])
+        assert told[0].filename == __file__
+    classifier = slide.Classifier(**few).fit(x, [{1}, {2}, {1}, {0}])
+    with pytest.warns(UserWarning, match=gaps):
+        classifier.partial_fit(x, [{5}, {200000}, {5}, {6}])
+    from scipy.sparse import csr_matrix
+
+    stated = csr_matrix(([1, 1, 1, 1], ([0, 1, 2, 3], [5, 200000, 5, 6])), shape=(4, 200001))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        classifier.partial_fit(x, [{5}, {200000}, {5}, {7}])  # known by now
+        slide.Classifier(**few).fit(x, [5, 200000, 5, 6])  # classes, which are numbered
+        slide.Classifier(**few).fit(x, stated)

@@ -633,6 +633,15 @@ def warn_of_joined(classes: np.ndarray, y: Any, stacklevel: int = 3) -> None:
         f"labels for each sample, as [name.split({separator!r}) for name in y]", UserWarning, stacklevel=stacklevel)
 
 
+def warn_of_gaps(targets: Targets, y: Any, known: int = 0, stacklevel: int = 3) -> None:
+    """Warns where labels are numbers with such gaps that most of them cannot occur. `known`: labels that were there before."""
+    if is_sparse(y) or getattr(y, "ndim", 1) != 1 or targets.classes.dtype.kind != "i" or targets.rows[3] <= known:
+        return
+    gaps = _slide.label_gaps(targets.rows[3], len(targets.rows[1]))
+    if gaps:
+        warnings.warn(f"labels: {gaps}", UserWarning, stacklevel=stacklevel)
+
+
 _FIRST = 1000  # rows by which X and y are told apart
 
 

@@ -34,6 +34,7 @@ from ._inputs import (
     rows_of,
     targets_of,
     text_data_of,
+    warn_of_gaps,
     warn_of_joined,
     warn_of_swapped,
     weighted,
@@ -248,6 +249,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         targets = targets_of(y)
         require_labels(targets)
         warn_of_joined(targets.classes, y)
+        warn_of_gaps(targets, y)
         data = self._take(X, targets, config, self._weights(targets, sample_weight), groups, times)
         held = None if eval_set is None else self._held(data, eval_set)
         if held is None and self.threshold == BEST_F1:
@@ -409,6 +411,7 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
             return self._begin(X, y, classes, epochs, sample_weight)
         more = None if classes is None else _classes_of(classes)
         targets = more_targets_of(y, self.classes_, self._single, more)
+        warn_of_gaps(targets, y, max(len(self.classes_), 0 if more is None else len(more)))
         data = weighted(self._more_data(X, targets), self._weights(targets, sample_weight))
         data = self._with_label_weights(data, targets, self.model_.config)
 
@@ -433,6 +436,8 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator):
         config = first._configuration()
         warn_of_swapped(x, y, stacklevel=4)
         targets = targets_of(y, None if classes is None else _classes_of(classes))
+        if classes is None:
+            warn_of_gaps(targets, y, stacklevel=4)
         data = self._take(x, targets, config, self._weights(targets, weights))
         data = self._with_label_weights(data, targets, config.to_toml())
         self._keep("threshold_", None)

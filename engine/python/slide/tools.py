@@ -28,6 +28,7 @@ from ._inputs import (
     rows_of,
     targets_of,
     told,
+    warn_of_gaps,
     warn_of_swapped,
     whole,
 )
@@ -212,7 +213,9 @@ def tune(
         warn_of_swapped(X, Y)
         x, columns = apart(X)
         texts = are_texts(x)
-        data = learnt_data_of(x, targets_of(Y), start) if texts else data_of(csr_of(x), targets_of(Y))
+        targets = targets_of(Y)
+        warn_of_gaps(targets, Y)
+        data = learnt_data_of(x, targets, start) if texts else data_of(csr_of(x), targets)
         data = beside(data, columns)
     data = keyed(data, groups, times)
     seconds = number(seconds, "seconds")

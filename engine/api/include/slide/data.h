@@ -200,4 +200,8 @@ class SLIDE_API KnownUsers {
   std::shared_ptr<const Impl> impl_;
 };
 
+// That most of the labels 0 to labels - 1 cannot occur among `entries` in all, as where ids have gaps; empty
+// else. Each label has weights, in memory and in the file.
+SLIDE_API std::string label_gaps(std::uint64_t labels, std::uint64_t entries);
+
 }  // namespace slide::api
