@@ -221,10 +221,11 @@ Dataset read_to_memory(Chunks& chunks, const TextModel& model, bool normalize, i
 
 }  // namespace
 
-Dataset parse_texts(const TextSamples& samples, const TextModel& model, bool normalize, int threads) {
+Dataset parse_texts(const TextSamples& samples, const TextModel& model, bool normalize, int threads,
+                    ReadReport* report) {
   TextSampleChunks chunks(samples, model.form());
-  ReadReport report;
-  return read_to_memory(chunks, model, normalize, threads, report);
+  ReadReport unused;
+  return read_to_memory(chunks, model, normalize, threads, report == nullptr ? unused : *report);
 }
 
 Dataset parse_plain_text(std::string_view text, const TextModel& model, bool normalize, int threads) {

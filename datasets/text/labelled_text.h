@@ -11,6 +11,7 @@
 #include "datasets/rows/csr_sink.h"
 #include "datasets/rows/dataset.h"
 #include "datasets/rows/read_options.h"
+#include "datasets/rows/read_report.h"
 #include "datasets/rows/row_part.h"
 #include "datasets/rows/text_source.h"
 #include "datasets/text/table.h"
@@ -24,8 +25,10 @@ namespace slide {
 CsrSizes parse_labelled_text(const TextSource& source, const TextModel& model, const ReadOptions& options,
                              CsrSink& sink, std::size_t chunk_bytes = kDefaultChunkBytes);
 
-// The same for samples in memory; each text is one sample.
-Dataset parse_texts(const TextSamples& samples, const TextModel& model, bool normalize, int threads);
+// The same for samples in memory; each text is one sample. `report`, if any, gets what the model does not
+// know.
+Dataset parse_texts(const TextSamples& samples, const TextModel& model, bool normalize, int threads,
+                    ReadReport* report = nullptr);
 
 // Reads text for prediction: every line is a sample, also blank ones; labels are ignored (split_plain).
 Dataset parse_plain_text(std::string_view text, const TextModel& model, bool normalize, int threads);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "datasets/rows/line_chunks.h"
+#include "datasets/rows/read_report.h"
 #include "datasets/text/labelled_text.h"
 #include "datasets/text_learner.h"
 #include "engine/api/csr_input.h"
@@ -66,11 +67,12 @@ void check_names(const std::vector<std::string_view>& names) {
 }
 
 Data texts_read(const DataConfig& config, Dataset rows, std::shared_ptr<const TextModel> text,
-                std::shared_ptr<const TextModel> before = nullptr, std::vector<std::string> warnings = {}) {
+                std::shared_ptr<const TextModel> before = nullptr, std::vector<std::string> warnings = {},
+                std::uint64_t unknown_features = 0) {
   Data::Impl impl;
   impl.rows = std::move(rows);
   impl.warnings = std::move(warnings);
-  impl.reading = Reading{config, std::move(text), nullptr, 0, std::move(before)};
+  impl.reading = Reading{config, std::move(text), nullptr, unknown_features, std::move(before)};
   return Internals::make<Data>(std::move(impl));
 }
 
@@ -131,16 +133,30 @@ std::vector<std::string> texts_without_words(const std::vector<std::string_view>
   return {std::move(warning)};
 }
 
+// A warning of items of users that the model lacks.
+std::vector<std::string> items_left_out(const Vocabulary& with, const Dataset& rows,
+                                        const ReadReport& report) {
+  if (!has_items(with.text->form()) || report.unknown_features == 0) return {};
+  return {fmt::format("the samples: {} of {} items are none of the model's and are left out",
+                      report.unknown_features, report.unknown_features + rows.feature_entries())};
+}
+
 Data texts_with(const std::vector<std::string_view>& texts, const Vocabulary& with, const CsrMatrix& labels) {
-  Dataset parsed = parse_texts({texts, {}, {}, {}}, *with.text, with.config.normalize, 0);
+  ReadReport report;
+  Dataset parsed = parse_texts({texts, {}, {}, {}}, *with.text, with.config.normalize, 0, &report);
   std::vector<std::string> warnings = texts_without_words(texts, with, parsed);
+  const auto read = [&](Dataset rows) {
+    if (warnings.empty()) warnings = items_left_out(with, rows, report);
+    return texts_read(with.config, std::move(rows), with.text, nullptr, std::move(warnings),
+                      report.unknown_features);
+  };
   if (labels.offsets.size() == 0) {
     if (warnings.empty()) warnings = rows_without_items(with.config, parsed);
-    return texts_read(with.config, std::move(parsed), with.text, nullptr, std::move(warnings));
+    return read(std::move(parsed));
   }
   const CsrInput rows = take_csr(labels, {}, nullptr, "labels");
   check_rows(texts, rows);
-  return texts_read(with.config, with_labels_of(parsed, rows), with.text, nullptr, std::move(warnings));
+  return read(with_labels_of(parsed, rows));
 }
 
 }  // namespace

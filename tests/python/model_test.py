@@ -3,6 +3,7 @@
 import csv
 import json
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -222,6 +223,12 @@ def test_lists_of_names_are_users_and_their_lists_are_items(program, tmp_path):
         model.predict(["green tea", "bob"])
     with pytest.warns(UserWarning, match="1 of 2 users have no item"):
         model.predict([["never"], ["ann"]])
+    with pytest.warns(UserWarning, match="the samples: 2 of 3 items are none of the model's and are left out") as told:
+        model.predict([["ann", "99999", "never"]])
+    assert len(told) == 1 and told[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        model.predict([["ann", "green tea"]])
     with pytest.raises(slide.InputError, match="X: row 0 is no text"):
         model.predict([["ann"], "bob"])
     for wrong in ([["ann"], [3.5]], [["ann"], None]):
