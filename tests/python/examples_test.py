@@ -14,12 +14,18 @@ def run(folder, name, *arguments):
     return done.stdout
 
 
-def test_text_to_tags(program, tmp_path):
-    lines = run(tmp_path, "tags.py").splitlines()
+def test_text_to_tags(program, tmp_path, monkeypatch):
+    lines = run(tmp_path, "tags.py", tmp_path / "named.slide").splitlines()
+    assert lines.pop() == f"written: {tmp_path / 'named.slide'}"
     assert [line.split(" -> ")[1].split(", ")[0] for line in lines] == ["baking", "music", "garden"]
-    told = subprocess.run([os.environ["SLIDE_BINARY"], "predict", tmp_path / "tags.slide", "-", "--k", "1"],
+    told = subprocess.run([os.environ["SLIDE_BINARY"], "predict", tmp_path / "named.slide", "-", "--k", "1"],
                           input="Fresh bread\n", capture_output=True, text=True, check=True).stdout
     assert told.startswith("baking:")
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    assert run(here, "tags.py").splitlines()[-1] == f"written: {tmp_path / 'tags.slide'}"
+    assert not list(here.iterdir())
 
 
 def test_comparison_at_equal_time(program, tmp_path):
