@@ -78,6 +78,9 @@ TEST_F(ServeUsersTest, WithoutALogItIsSaid) {
   const Answer alone = server.client().predict({{"user", "ann"}});
   EXPECT_EQ(alone.code, 400u);
   EXPECT_TRUE(contains(alone.body, "the server has no log of what users have"));
+  const Answer items = server.client().predict({{"items", {"tea"}}});
+  EXPECT_EQ(items.code, 400u);
+  EXPECT_TRUE(contains(items.body, "items: send the items that a user has as"));
   EXPECT_EQ(server.client().predict({{"user", "ann"}, {"text", "tea"}}).code, 200u);
   EXPECT_EQ(server.stop(), 0);
   EXPECT_TRUE(contains(server.errors(), "is not there, so users are not looked up"));
