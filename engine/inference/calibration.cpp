@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/inference/probability.h"
+#include "engine/network/loss.h"
 
 namespace slide {
 
@@ -30,10 +31,6 @@ Terms solve(std::array<Terms, kTerms> a, Terms b) {
     b[i] /= a[i][i];
   }
   return b;
-}
-
-double softplus(double x) {
-  return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
 }
 
 }  // namespace

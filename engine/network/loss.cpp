@@ -15,11 +15,11 @@ void clear_lane(const BlockTargets& t, Slice neurons, std::size_t lane, float* z
   for (std::size_t a = neurons.first; a < neurons.end(); ++a) z[a * t.lanes + lane] = 0.0f;
 }
 
+}  // namespace
+
 double softplus(double x) {
   return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
 }
-
-}  // namespace
 
 double BlockTargets::weight_of_sample(std::size_t sample) const {
   if (weights.empty() || labels[sample].empty()) return 1.0;

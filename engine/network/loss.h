@@ -17,6 +17,9 @@
 
 namespace slide {
 
+// log(1 + exp(x)), without overflow.
+double softplus(double x);
+
 // The targets of a block: which of the `count` active neurons are labels of which sample. A view.
 struct BlockTargets {
   const ActiveSet* set;  // label_positions and label_offsets
