@@ -16,8 +16,9 @@ namespace slide {
 
 namespace {
 
-constexpr std::uint32_t kProbes = 1024;   // samples that are predicted
-constexpr std::size_t kTaskLabels = 256;  // labels of one task
+constexpr std::uint32_t kFirstProbes = 256, kProbes = 1024;  // samples that are predicted
+constexpr double kClear = 3.0;                               // standard errors
+constexpr std::size_t kTaskLabels = 256;                     // labels of one task
 constexpr std::uint32_t kNoLabel = std::numeric_limits<std::uint32_t>::max(), kNotDrawn = kNoLabel;
 
 // The samples that are predicted, scaled as the network takes them, and their features as posting lists.
@@ -34,11 +35,13 @@ struct Probes {
   }
 };
 
-Probes draw_probes(const Dataset& train, const FeatureScale& scale, std::uint64_t seed) {
+// `wanted` samples, some of them perhaps twice; all of at most kProbes.
+Probes draw_probes(const Dataset& train, const FeatureScale& scale, std::uint32_t wanted,
+                   std::uint64_t seed) {
   Probes probes;
   Rng rng(seed, Purpose::kStart, kProbes);
   const auto all = static_cast<std::uint32_t>(train.samples());
-  for (std::uint32_t i = 0; i < std::min(all, kProbes); ++i) {
+  for (std::uint32_t i = 0; i < (all <= kProbes ? all : wanted); ++i) {
     const std::uint32_t sample = all <= kProbes ? i : rng.below(all);
     if (!train.labels(sample).empty()) probes.samples.push_back(sample);
   }
@@ -121,9 +124,11 @@ class BestBySums {
   std::vector<Best> best_;  // by probe
 };
 
-std::size_t hits_by_sums(const Dataset& train, std::span<const std::uint32_t> frequencies,
-                         const FeatureScale& scale, const OutputStart& start, const Probes& probes,
-                         int threads) {
+// By probe, whether the best label is one of its own.
+using Hits = std::vector<std::uint8_t>;
+
+Hits hits_by_sums(const Dataset& train, std::span<const std::uint32_t> frequencies, const FeatureScale& scale,
+                  const OutputStart& start, const Probes& probes, int threads) {
   const LabelSums sums(train, frequencies.size(), scale);
   std::vector<BestBySums> of_thread;
   for (int t = 0; t < threads; ++t) of_thread.emplace_back(sums, probes, start);
@@ -135,15 +140,15 @@ std::size_t hits_by_sums(const Dataset& train, std::span<const std::uint32_t> fr
                        static_cast<std::uint32_t>(l), log_odds(frequencies[l], train.samples()));
                });
   const auto frequent = std::ranges::max_element(frequencies);
-  std::size_t hits = 0;
+  Hits hit(probes.samples.size());
   for (std::size_t p = 0; p < probes.samples.size(); ++p) {
     Best best;  // of labels without a feature of the sample, the most frequent
     best.offer(start.prior * log_odds(*frequent, train.samples()),
                static_cast<std::uint32_t>(frequent - frequencies.begin()));
     for (const BestBySums& one : of_thread) best.offer(one.best()[p].score, one.best()[p].label);
-    hits += std::ranges::binary_search(train.labels(probes.samples[p]), best.label) ? 1 : 0;
+    hit[p] = std::ranges::binary_search(train.labels(probes.samples[p]), best.label) ? 1 : 0;
   }
-  return hits;
+  return hit;
 }
 
 // The features of a training sample that the neighbours store.
@@ -180,19 +185,37 @@ std::uint32_t voted(const SparseRow& row, std::span<const std::uint32_t> own_lab
   return best.label;
 }
 
-std::size_t hits_by_neighbours(const Dataset& train, const NeighbourConfig& config,
-                               const Neighbours& neighbours, const Probes& probes, int threads) {
+Hits hits_by_neighbours(const Dataset& train, const NeighbourConfig& config, const Neighbours& neighbours,
+                        const Probes& probes, int threads) {
   std::vector<Neighbours::Scratch> scratch;
   for (int t = 0; t < threads; ++t) scratch.push_back(neighbours.make_scratch());
-  std::vector<std::uint8_t> hit(probes.samples.size());
+  Hits hit(probes.samples.size());
   parallel_for(probes.samples.size(), threads, [&](std::size_t p, int thread) {
     const std::uint32_t sample = probes.samples[p];
     const std::uint32_t label = voted(probes.rows[p], train.labels(sample), config, neighbours,
                                       scratch[static_cast<std::size_t>(thread)]);
     hit[p] = std::ranges::binary_search(train.labels(sample), label) ? 1 : 0;
   });
-  return static_cast<std::size_t>(std::ranges::count(hit, 1));
+  return hit;
 }
+
+// Both precisions, and whether they differ from the ratio that decides by more than chance would.
+struct Comparison {
+  Comparison(const Hits& by_sums, const Hits& by_neighbours) {
+    const auto count = double(by_sums.size());
+    evidence = {by_sums.size(), double(std::ranges::count(by_sums, 1)) / count,
+                double(std::ranges::count(by_neighbours, 1)) / count};
+    double sum = 0.0, squares = 0.0;  // of the differences that decide
+    for (std::size_t p = 0; p < by_sums.size(); ++p) {
+      const double difference = by_sums[p] - MarginEvidence::kRatio * by_neighbours[p];
+      sum += difference, squares += difference * difference;
+    }
+    is_clear = sum * sum > kClear * kClear * (squares - sum * sum / count);
+  }
+
+  MarginEvidence evidence;
+  bool is_clear = false;
+};
 
 }  // namespace
 
@@ -200,12 +223,17 @@ MarginEvidence margin_evidence(const Dataset& train, std::span<const std::uint32
                                const FeatureScale& scale, const OutputStart& start,
                                const NeighbourConfig& config, const Neighbours& neighbours,
                                std::uint64_t seed, int threads) {
-  if (neighbours.dense() || train.samples() == 0 || label_frequencies.empty()) return {};
-  const Probes probes = draw_probes(train, scale, seed);
-  if (probes.samples.empty()) return {};
-  const auto share = [&](std::size_t hits) { return double(hits) / double(probes.samples.size()); };
-  return {probes.samples.size(), share(hits_by_sums(train, label_frequencies, scale, start, probes, threads)),
-          share(hits_by_neighbours(train, config, neighbours, probes, threads))};
+  if (neighbours.dense() || label_frequencies.empty()) return {};
+  MarginEvidence found;
+  for (const std::uint32_t wanted : {kFirstProbes, kProbes}) {
+    const Probes probes = draw_probes(train, scale, wanted, seed);
+    if (probes.samples.empty()) continue;
+    const Comparison compared(hits_by_sums(train, label_frequencies, scale, start, probes, threads),
+                              hits_by_neighbours(train, config, neighbours, probes, threads));
+    found = compared.evidence;
+    if (compared.is_clear || train.samples() <= kProbes) break;
+  }
+  return found;
 }
 
 }  // namespace slide
