@@ -162,10 +162,10 @@ void run_tune(const TuneCommand& command, Cluster& cluster) {
     std::vector<std::string> inputs = inputs_of(start);
     inputs.insert(inputs.end(), {command.source.name, command.source.config});
     report::check_report_file(output.report, "--report");
-    check_is_configuration(output.file);
     check_outputs(
         std::array{OutputFile{"--out", output.file, true}, OutputFile{"--report", output.report, true}},
         inputs);
+    check_is_configuration(output.file);
     prepare_output(output.report, "--report");
   }
   options.cluster = &cluster;
