@@ -274,7 +274,7 @@ Occurrences occurrences_of(std::span<const std::uint32_t> labels, std::size_t co
 
 }  // namespace
 
-std::string gaps_told(const char* what, std::uint64_t ids, std::uint64_t entries) {
+std::string gap_warning(const char* what, std::uint64_t ids, std::uint64_t entries) {
   if (ids < 2 * entries + kManyIds) return {};
   return fmt::format(
       "the largest {} id is {}, but samples have only {} {}s in all: number the ids without gaps", what,
@@ -284,7 +284,7 @@ std::string gaps_told(const char* what, std::uint64_t ids, std::uint64_t entries
 void add_gap_warning(const Dataset& train, const std::string& path, ReadReport& report) {
   const auto labels = train.sample_labels();
   if (labels.empty() || std::uint64_t{std::ranges::max(labels)} + 1 != train.label_count()) return;
-  if (const std::string told = gaps_told("label", train.label_count(), labels.size()); !told.empty())
+  if (const std::string told = gap_warning("label", train.label_count(), labels.size()); !told.empty())
     report.add_warning(fmt::format("{}: {}", shown_path(path), told));
 }
 

@@ -34,7 +34,7 @@ void add_measure_warnings(const Dataset& samples, std::uint64_t labels, bool log
 
 // That most of `ids` ids cannot occur, for there are far fewer entries in all samples; "" else. `what`:
 // "label" or "feature".
-std::string gaps_told(const char* what, std::uint64_t ids, std::uint64_t entries);
+std::string gap_warning(const char* what, std::uint64_t ids, std::uint64_t entries);
 
 // Adds the same of labels of training data whose file does not say how many there are.
 void add_gap_warning(const Dataset& train, const std::string& path, ReadReport& report);

@@ -301,9 +301,8 @@ void add_line(std::string_view line, std::size_t number, const Source& from, Lab
     }
     if (!good || (!rest.empty() && kBetween.find(rest.front()) == std::string_view::npos)) {
       fail_input(
-          "{}:{}:{}: '{}' is no label; give the ids of a sample on a line, whole numbers from 0 with commas "
-          "between, "
-          "no names and no comments",
+          "{}:{}:{}: '{}' is no label; give the ids of a sample on a line, without names and comments: "
+          "whole numbers from 0, with commas between",
           from.path, number, column, shown_part(line.substr(column - 1)));
     }
     if (value != 0) add_label(id, from, fmt::format("line {}", number), lists);

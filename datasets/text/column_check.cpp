@@ -126,9 +126,8 @@ void NumberTexts::add(std::string_view text, std::uint64_t line) {
 std::string NumberTexts::warning(const std::string& origin) const {
   if (texts_ < kMinLines || decimals_ < texts_) return {};
   return fmt::format(
-      "{}:{}: the texts are decimal numbers, {}, and their digits are read as words; check which column "
-      "holds "
-      "the text, or give numbers as features (lines of id:value, or .npy)",
+      "{}:{}: the texts are decimal numbers, {}, and their digits are read as words; "
+      "check which column holds the text, or give numbers as features (lines of id:value, or .npy)",
       origin, line_, first_);
 }
 

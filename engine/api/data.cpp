@@ -376,7 +376,7 @@ std::size_t Data::copied_bytes() const {
 }
 
 std::string label_gaps(std::uint64_t labels, std::uint64_t entries) {
-  return guarded([&] { return gaps_told("label", labels, entries); });
+  return guarded([&] { return gap_warning("label", labels, entries); });
 }
 
 }  // namespace slide::api

@@ -49,8 +49,8 @@ std::string told_before(const MemoryPlan& plan) {
 // That most ids cannot occur, where there are fewer entries than ids.
 std::string told_of_gaps(const MemoryPlan& plan) {
   std::string told;
-  for (const std::string& gaps : {gaps_told("feature", plan.features, plan.feature_entries),
-                                  gaps_told("label", plan.labels, plan.label_entries)})
+  for (const std::string& gaps : {gap_warning("feature", plan.features, plan.feature_entries),
+                                  gap_warning("label", plan.labels, plan.label_entries)})
     if (!gaps.empty()) told += "; " + gaps;
   return told;
 }

@@ -165,7 +165,7 @@ TEST_F(DenseTest, TellsFaultsInLinesOfLabels) {
   };
   EXPECT_TRUE(contains(fault("1\n2 x\n3\n"), "Y.txt:2:3: 'x' is no label"));
   EXPECT_TRUE(contains(fault("1\n#tag\n3\n"), "Y.txt:2:1: '#tag' is no label; give the ids"));
-  EXPECT_TRUE(contains(fault("1\n#tag\n3\n"), "no names and no comments"));
+  EXPECT_TRUE(contains(fault("1\n#tag\n3\n"), "without names and comments"));
   EXPECT_TRUE(contains(fault("1\n2\n1:nan\n"), "Y.txt:3:1: '1:nan' is no label"));
   EXPECT_TRUE(contains(fault("1\n-2\n3\n"), "Y.txt:2:1: '-2' is no label"));
   EXPECT_TRUE(contains(fault("1\n2\n"), "labels of 2 samples, but X.npy has 3 rows"));
