@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kRunRows = std::size_t{1} << 14;  // rows copied per task
 
-// kAuto where the file does not tell.
+// kAuto where the content shows no format.
 DataFormat format_of_part(const std::string& part, const TableColumns& columns) {
   if (is_npz_pair(part)) return DataFormat::kNpz;
   if (text_pair(part)) return DataFormat::kXmc;

@@ -360,9 +360,9 @@ CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel
       if (!divided.empty()) options.report->add_warning(std::move(divided));
     }
     options.report->unknown_features = std::accumulate(unknown.begin(), unknown.end(), std::uint64_t{0});
-    if (std::string told = all_values.warning(sources.front().origin, log.layouts().has_times());
-        !told.empty())
-      options.report->add_warning(std::move(told));
+    if (std::string warning = all_values.warning(sources.front().origin, log.layouts().has_times());
+        !warning.empty())
+      options.report->add_warning(std::move(warning));
     if (all_times.mixes_units())
       options.report->add_warning(fmt::format(
           "{}: some times are seconds and others thousandths or less, so that the newest cannot be "

@@ -213,7 +213,7 @@ std::optional<LabelsHeader> header_of(std::string_view line) {
   return header;
 }
 
-// Statistics of a text of labels, to tell a header from labels and ids from an indicator matrix.
+// Statistics of a text of labels, which distinguish a header from labels, and ids from an indicator matrix.
 struct TextShape {
   std::size_t lines = 0;               // without blank lines at the end
   std::size_t empty = 0;               // blank lines at the end

@@ -73,7 +73,7 @@ class Decision {
     if (names_any() && (!asked_.known || has_named())) return named_pairs();
     used_ = std::min(fields_, LogFacts::kColumns);
     while (used_ > 2 && facts_.columns[used_ - 1].values == 0) --used_;
-    if (asked_.options.form == LogForm::kPairs) return told_pairs();
+    if (asked_.options.form == LogForm::kPairs) return configured_pairs();
     if (asked_.known && asked_.known->fields > 0) return pairs_like_known();
     if (used_ == 2) return of_two();
     if (used_ > 2) refuse_unclear();
@@ -203,7 +203,7 @@ class Decision {
                     used_ - 1, used_ == 3 ? "" : " time"));
   }
 
-  // Pairs; the content of columns 3 and 4 tells which is the weight and which the time.
+  // Pairs; the content of columns 3 and 4 decides which is the weight and which the time.
   LogLayout placed() {
     std::optional<std::size_t> weight, time;
     for (std::size_t at = kThird; at < used_; ++at) {
@@ -225,7 +225,7 @@ class Decision {
   }
 
   // The layout with data.log = pairs.
-  LogLayout told_pairs() {
+  LogLayout configured_pairs() {
     if (used_ >= 2 && used_ <= kMaxPairFields) return placed();
     if (used_ > kMaxPairFields) fail(fmt::format("there are {} columns", used_));
     fail_input(
@@ -318,7 +318,7 @@ class Decision {
     const std::string_view line = take_line(rest);
     std::vector<std::string_view> names;
     UnquotedNames unquoted;
-    if (!try_cut_fields(line, layout.separator, names, unquoted)) return;  // readers tell it
+    if (!try_cut_fields(line, layout.separator, names, unquoted)) return;  // the reader reports it
     if (names.size() < 2 || time_in_field(names[0]) || time_in_field(names[1])) return;
     fail_input(
         "{}:1:1: the first line is no numbers as the others are; if '{}' and '{}' name columns, set "

@@ -202,14 +202,14 @@ LogLayout layout_of_lines(std::span<const TextSource> bodies, const ReadOptions&
   return decide_layout({bodies, options.log, known, separator, facts}, warnings);
 }
 
-// columns_told() of a text without a header, whose columns the options name by number.
-std::string places_told(std::string_view text, const LogOptions& options) {
+// describe_columns() of a text without a header, whose columns the options name by number.
+std::string describe_numbered_columns(std::string_view text, const LogOptions& options) {
   if (!names_columns(options) || has_names(options)) return {};
   const std::string_view line = first_line(text).line;
   Names fields;
   for (std::size_t s = 0; s < kSeparators && fields.size() < 2; ++s)
     fields = names_in(line, static_cast<Separator>(s));
-  std::string told;
+  std::string description;
   std::vector<bool> read(fields.size());
   for (std::size_t r = 0; r < kLogRoles; ++r) {
     const auto role = static_cast<LogRole>(r);
@@ -218,13 +218,14 @@ std::string places_told(std::string_view text, const LogOptions& options) {
         is_default ? std::optional(r) : place_in(wanted_of(options, role));
     if (!place || *place >= read.size()) continue;
     read[*place] = true;
-    told += fmt::format("{}{}s by column {}", told.empty() ? "" : ", ", name_of(role), *place + 1);
+    description +=
+        fmt::format("{}{}s by column {}", description.empty() ? "" : ", ", name_of(role), *place + 1);
   }
   Names others;
   for (std::size_t column = 0; column < read.size(); ++column) {
     if (!read[column]) others.push_back(fmt::format("column {}", column + 1));
   }
-  return others.empty() ? "" : fmt::format("{}; not read: {}", told, fmt::join(others, ", "));
+  return others.empty() ? "" : fmt::format("{}; not read: {}", description, fmt::join(others, ", "));
 }
 
 TextSource behind(const TextSource& source, std::size_t bytes) {
@@ -260,17 +261,17 @@ bool has_log_header(std::string_view text) {
                             std::ranges::none_of(others, names_text_or_labels));
 }
 
-std::string columns_told(std::string_view text, const LogOptions& options) {
+std::string describe_columns(std::string_view text, const LogOptions& options) {
   const std::optional<LogLayout> layout = layout_of_header(text, options);
-  if (!layout) return places_told(text, options);
+  if (!layout) return describe_numbered_columns(text, options);
   const Names names = names_in(first_line(text).line, layout->separator);
   const PairColumns& read = layout->columns;
   const Names others = unread_of(names, read);
   if (others.empty()) return {};
-  std::string told = fmt::format("users by {}, items by {}", names[read.user], names[read.item]);
-  if (read.weight) told += ", weights by " + names[*read.weight];
-  if (read.time) told += ", times by " + names[*read.time];
-  return shown_part(told) + "; not read: " + shown_part(fmt::format("{}", fmt::join(others, ", ")));
+  std::string description = fmt::format("users by {}, items by {}", names[read.user], names[read.item]);
+  if (read.weight) description += ", weights by " + names[*read.weight];
+  if (read.time) description += ", times by " + names[*read.time];
+  return shown_part(description) + "; not read: " + shown_part(fmt::format("{}", fmt::join(others, ", ")));
 }
 
 LogLayouts find_log_layouts(std::span<const TextSource> sources, const ReadOptions& options,

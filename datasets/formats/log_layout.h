@@ -44,6 +44,6 @@ bool has_log_header(std::string_view text);
 
 // What the columns of a header, or those that `options` name by number, are: "users by user_id, items by
 // item_id; not read: channel"; empty where all of them are read, and for other texts.
-std::string columns_told(std::string_view text, const LogOptions& options);
+std::string describe_columns(std::string_view text, const LogOptions& options);
 
 }  // namespace slide

@@ -71,7 +71,7 @@ std::string log_names_warning(const TextSource& body, const LogLayout& layout, s
     const std::string_view line = take_line(rest);
     ++number;
     if (is_blank_line(line)) continue;
-    if (!try_cut_fields(line, layout.separator, fields, unquoted)) continue;  // readers tell it
+    if (!try_cut_fields(line, layout.separator, fields, unquoted)) continue;  // the reader reports it
     const std::size_t from = pairs ? layout.columns.item : 1, end = pairs ? from + 1 : fields.size();
     const std::size_t user = pairs ? layout.columns.user : 0;
     if (fields.size() < std::max({end, from, user + 1})) continue;

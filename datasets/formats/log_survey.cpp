@@ -92,7 +92,7 @@ class Surveyor {
     cut(line, separator_);
   }
 
-  // Faults of quotes are told of where the line is read; here they are characters as others.
+  // Takes quotes at fault for ordinary characters; the reader of the line reports the fault.
   void cut(std::string_view line, Separator separator) {
     unquoted_.clear();
     cut_any_fields(line, separator, fields_, unquoted_);

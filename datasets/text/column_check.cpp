@@ -14,7 +14,7 @@ namespace slide {
 namespace {
 
 constexpr std::size_t kMaxColumns = 3;
-constexpr std::size_t kMinLines = 3;  // to tell columns by
+constexpr std::size_t kMinLines = 3;  // fewer lines are not checked
 
 bool is_number(std::string_view cell) {
   return !cell.empty() && cell.find_first_not_of("0123456789") == std::string_view::npos;

@@ -119,7 +119,7 @@ Measures evaluate(const Model& model, const Data& data, const std::vector<std::u
       *reliability = reliability_of(found, rows);
     }
     Metrics none(ranks, propensities(impl.model));
-    if (predictor.of_items()) none.tell_first_hits();
+    if (predictor.of_items()) none.include_first_hits();
     Measures measures = measures_of(measured(found.ranking, rows, std::move(none)));
     add_coverage(impl.model, LabelCounts(found.ranking, rows, ranks, labels_of(impl.model, rows)), measures);
     return measures;

@@ -15,7 +15,7 @@ void check_label(const slide::Model& model, std::uint32_t label) {
     fail_input("there is no label {}; the model has {}", label, model.shape.labels);
 }
 
-std::vector<Related> told(const std::vector<slide::Related>& found) {
+std::vector<Related> converted(const std::vector<slide::Related>& found) {
   std::vector<Related> all;
   for (const slide::Related& one : found) all.push_back({one.id, one.score});
   return all;
@@ -38,7 +38,7 @@ std::string Model::feature_name(std::uint32_t feature) const {
 std::vector<Related> Model::nearest_labels(std::uint32_t label, std::size_t count) const {
   return guarded([&] {
     check_label(impl_->model, label);
-    return told(slide::nearest_labels(impl_->model.network, label, count));
+    return converted(slide::nearest_labels(impl_->model.network, label, count));
   });
 }
 
@@ -64,7 +64,7 @@ std::vector<std::vector<Related>> Model::similar(const std::vector<std::uint32_t
     }
     const auto rows = impl_->similar(options.features, options.threads);
     std::vector<std::vector<Related>> all;
-    for (const auto& found : rows->search(ids, count, options.threads)) all.push_back(told(found));
+    for (const auto& found : rows->search(ids, count, options.threads)) all.push_back(converted(found));
     return all;
   });
 }
@@ -75,7 +75,7 @@ std::vector<Related> Model::strongest_features(std::uint32_t label, std::size_t 
     if (!has_feature_weights(impl_->model.network))
       fail_input(
           "the model has no weights straight from features to labels; train it with layer.-1.wide=true");
-    return told(slide::strongest_features(impl_->model.network, label, count));
+    return converted(slide::strongest_features(impl_->model.network, label, count));
   });
 }
 

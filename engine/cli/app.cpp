@@ -38,7 +38,7 @@ constexpr const char* kAbout =
     "computes and updates only neurons that samplers or hash tables choose.";
 
 int fail(int code, std::string_view message) {
-  complain(message);
+  log_line(message);
   return code;
 }
 
@@ -113,7 +113,7 @@ void add_commands(CLI::App& app, Action& action) {
 // Parses the words of a command with its settings; returns the exit code where that ends it.
 std::optional<int> parse(std::vector<std::string> words, Settings& settings, CLI::App& app) {
   const auto refuse = [&](const std::string& message) {
-    if (settings.value_of("log-format") == "json") complain_as(serve::log_line);
+    if (settings.value_of("log-format") == "json") set_log_format(serve::log_line);
     return fail_together(kExitBadInput, message);
   };
   try {
@@ -128,7 +128,7 @@ std::optional<int> parse(std::vector<std::string> words, Settings& settings, CLI
   } catch (const InputError& error) {  // of a file of settings
     return refuse(error.what());
   }
-  for (const std::string& warning : settings.misspelt()) complain(warning, "warning");
+  for (const std::string& warning : settings.misspelt()) log_line(warning, "warning");
   return std::nullopt;
 }
 

@@ -13,9 +13,9 @@ namespace slide::cli {
 namespace {
 
 void run_average(const AverageOptions& options, bool json) {
-  go_on_without_output();
+  tolerate_closed_output();
   const EnsembleResult result = make_ensemble(options);
-  tell(result.notes);
+  print_notes(result.notes);
   if (json) {
     nlohmann::ordered_json all = {{"models", options.models},
                                   {"out", options.out},

@@ -9,15 +9,15 @@ namespace slide::cli {
 void BadRows::add(std::uint64_t count, const std::vector<std::string>& faults) {
   count_ += count;
   for (const std::string& fault : faults) {
-    if (told_ == ReadReport::kShown) return;
-    tell({"left out: " + fault});
-    ++told_;
+    if (printed_ == ReadReport::kShown) return;
+    print_notes({"left out: " + fault});
+    ++printed_;
   }
 }
 
 void BadRows::end() const {
   if (count_ == 0) return;
-  tell({fmt::format("{} bad {} left out", grouped(count_), count_ == 1 ? "row was" : "rows were")});
+  print_notes({fmt::format("{} bad {} left out", grouped(count_), count_ == 1 ? "row was" : "rows were")});
   throw Ended{kExitBadRows};
 }
 

@@ -21,7 +21,7 @@ class BadRows {
 
  private:
   std::uint64_t count_ = 0;
-  std::size_t told_ = 0;
+  std::size_t printed_ = 0;
 };
 
 }  // namespace slide::cli

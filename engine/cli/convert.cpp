@@ -36,7 +36,7 @@ std::string to_json(const ConvertResult& result, const std::string& out) {
 }
 
 void run_convert(const ConvertCommand& command) {
-  go_on_without_output();
+  tolerate_closed_output();
   ConvertOptions options = command.options;
   Warnings warnings(command.strict);
   options.warned = [&](const ReadReport& report) { warnings.add(report); };
@@ -133,7 +133,7 @@ void add_convert(CLI::App& app, Action& action) {
       command->smaller.options.model = command->options.in;
       command->smaller.options.out = command->options.out;
       command->smaller.options.threads = command->options.threads;
-      go_on_without_output();
+      tolerate_closed_output();
       run_quantize(command->smaller, command->json);
     };
   });

@@ -142,7 +142,7 @@ void run_quantize(const QuantizeCommand& command, bool json) {
         options.model);
   }
   const QuantizeResult result = quantize_model(options);
-  tell(result.notes);
+  print_notes(result.notes);
   if (json) return print_text(to_json(options, result));
   const ModelBytes &before = result.before.bytes, &after = result.after.bytes;
   print("{}: {}, {:.0f}% of {}\n", options.out, memory_text(double(after.file)),

@@ -24,7 +24,7 @@ void run_evaluate(const EvaluateCommand& command) {
   read_all(command, evaluation);
   Warnings(command.strict).add(evaluation.report);
   const EvaluationResults results = results_of(command, evaluation);
-  const Told told = tell_results(command, evaluation, results);
+  const EvaluationOutput output = format_results(command, evaluation, results);
   if (!command.curve.empty()) write_curve(command.curve, results.curve);
   if (!command.save_thresholds.empty()) {
     const auto name = [&](std::uint32_t label) { return evaluation.index.name(label); };
@@ -32,8 +32,8 @@ void run_evaluate(const EvaluateCommand& command) {
                      evaluation.index.named() ? NameOf(name) : NameOf());
   }
   if (!command.report.empty())
-    report::write_evaluation_report(command.files.back(), told.json, results.curve, command.report);
-  print_text(command.measures.json ? told.json.dump() + "\n" : told.text);
+    report::write_evaluation_report(command.files.back(), output.json, results.curve, command.report);
+  print_text(command.measures.json ? output.json.dump() + "\n" : output.text);
 }
 
 // Checks the text of --threshold.

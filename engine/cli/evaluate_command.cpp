@@ -75,7 +75,7 @@ void take_training(const EvaluateCommand& command, Evaluation& evaluation) {
     groups = std::make_shared<const LabelGroups>(evaluation.label_samples);
   }
   evaluation.empty_metrics.emplace(evaluation.ks, std::move(propensities), std::move(groups));
-  if (evaluation.rows.users != nullptr) evaluation.empty_metrics->tell_first_hits();
+  if (evaluation.rows.users != nullptr) evaluation.empty_metrics->include_first_hits();
 }
 
 // A label of a file of thresholds; nullopt for one that the scores do not have.

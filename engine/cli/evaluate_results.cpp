@@ -40,17 +40,18 @@ Missing missing_of(const Evaluation& evaluation) {
   return missing;
 }
 
-void tell_missing(const Evaluation& evaluation, Told& told) {
+void format_missing(const Evaluation& evaluation, EvaluationOutput& output) {
   const Missing missing = missing_of(evaluation);
-  told.json["unscored_labels"] = missing.unscored;
+  output.json["unscored_labels"] = missing.unscored;
   if (missing.unscored > 0)
-    told.text += fmt::format("missed are {} labels, as often as they occur, that have no score in any row\n",
-                             grouped(missing.unscored));
+    output.text +=
+        fmt::format("missed are {} labels, as often as they occur, that have no score in any row\n",
+                    grouped(missing.unscored));
   if (!evaluation.has_training) return;
-  told.json["unknown_labels"] = missing.untrained;
+  output.json["unknown_labels"] = missing.untrained;
   if (missing.untrained > 0)
-    told.text += fmt::format("unknown are {} labels, as often as they occur, that training lacks\n",
-                             grouped(missing.untrained));
+    output.text += fmt::format("unknown are {} labels, as often as they occur, that training lacks\n",
+                               grouped(missing.untrained));
 }
 
 void add_rates(const std::string& suffix, const Decisions& decisions, Json& json) {
@@ -68,34 +69,34 @@ std::string rate_lines(const std::string& given, const Decisions& decisions) {
 }
 
 // Precision, recall and F1 of the best k, and at the thresholds.
-void tell_decisions(const EvaluateCommand& command, const Evaluation& evaluation,
-                    const EvaluationResults& results, Told& told) {
-  told.text +=
+void format_decisions(const EvaluateCommand& command, const Evaluation& evaluation,
+                      const EvaluationResults& results, EvaluationOutput& output) {
+  output.text +=
       fmt::format("{:<18} {:<8} {:>9} {:>8} {:>8}\n", "labels given", "mean", "precision", "recall", "F1");
   for (std::size_t i = 0; i < evaluation.ks.size(); ++i) {
-    add_rates(fmt::format("_at_{}", evaluation.ks[i]), results.best[i], told.json);
-    told.text += rate_lines(fmt::format("the best {}", evaluation.ks[i]), results.best[i]);
+    add_rates(fmt::format("_at_{}", evaluation.ks[i]), results.best[i], output.json);
+    output.text += rate_lines(fmt::format("the best {}", evaluation.ks[i]), results.best[i]);
   }
   if (!results.at_thresholds) return;
   const Thresholds& thresholds = *evaluation.thresholds;
   const auto json_number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
-  told.json["threshold"] = json_number(thresholds.all());
-  if (!thresholds.own().empty()) told.json["label_thresholds"] = thresholds.own().size();
-  add_rates("", *results.at_thresholds, told.json);
+  output.json["threshold"] = json_number(thresholds.all());
+  if (!thresholds.own().empty()) output.json["label_thresholds"] = thresholds.own().size();
+  add_rates("", *results.at_thresholds, output.json);
   const std::string of_all = fmt::format("scores from {:.6g}", thresholds.all());
-  told.text += rate_lines(thresholds.own().empty() ? of_all : "label thresholds", *results.at_thresholds);
+  output.text += rate_lines(thresholds.own().empty() ? of_all : "label thresholds", *results.at_thresholds);
   if (!thresholds.own().empty())
-    told.text += fmt::format("{} labels have thresholds of their own, the others {:.6g}\n",
-                             grouped(thresholds.own().size()), thresholds.all());
+    output.text += fmt::format("{} labels have thresholds of their own, the others {:.6g}\n",
+                               grouped(thresholds.own().size()), thresholds.all());
   if (!thresholds.own().empty() && command.goal.precision)
-    told.text += fmt::format(
+    output.text += fmt::format(
         "precision {:.6g} holds for each of these labels alone, and where all labels have {:.6g}; the total "
         "may differ\n",
         *command.goal.precision, thresholds.all());
   if (!evaluation.validation) return;
-  add_rates("", *evaluation.validation, told.json["validation"]);
-  told.json["validation_f1_micro"] = evaluation.validation->micro.f1;
-  told.text += rate_lines("on validation", *evaluation.validation);
+  add_rates("", *evaluation.validation, output.json["validation"]);
+  output.json["validation_f1_micro"] = evaluation.validation->micro.f1;
+  output.text += rate_lines("on validation", *evaluation.validation);
 }
 
 Json bins_json(const Reliability& reliability) {
@@ -109,29 +110,29 @@ Json bins_json(const Reliability& reliability) {
   return json;
 }
 
-void tell_reliability(const EvaluationResults& results, Told& told) {
+void format_reliability(const EvaluationResults& results, EvaluationOutput& output) {
   if (!results.all_reliability || !results.top_reliability) return;
   const Reliability &all = *results.all_reliability, &top = *results.top_reliability;
-  told.json["reliability"] = {{"error", all.error()},
-                              {"bins", bins_json(all)},
-                              {"top_error", top.error()},
-                              {"top_bins", bins_json(top)}};
-  told.text += fmt::format("expected calibration error {:.4f}, of the best label alone {:.4f}\n", all.error(),
-                           top.error());
+  output.json["reliability"] = {{"error", all.error()},
+                                {"bins", bins_json(all)},
+                                {"top_error", top.error()},
+                                {"top_bins", bins_json(top)}};
+  output.text += fmt::format("expected calibration error {:.4f}, of the best label alone {:.4f}\n",
+                             all.error(), top.error());
 }
 
-void tell_groups(const Evaluation& evaluation, const Metrics& metrics, Told& told) {
+void format_groups(const Evaluation& evaluation, const Metrics& metrics, EvaluationOutput& output) {
   if (!metrics.has_groups()) return;
-  told.json.update(metrics.groups_to_json());
+  output.json.update(metrics.groups_to_json());
   const std::uint32_t k = std::ranges::max(evaluation.ks);
   for (const LabelGroup group : kLabelGroups) {
-    told.text += fmt::format("{:<6} labels: {:.4f} of P@{}, recall {:.4f}\n", name_of(group),
-                             metrics.precision(k, group), k, metrics.recall(k, group));
+    output.text += fmt::format("{:<6} labels: {:.4f} of P@{}, recall {:.4f}\n", name_of(group),
+                               metrics.precision(k, group), k, metrics.recall(k, group));
   }
 }
 
-void tell_comparison(const EvaluateCommand& command, Evaluation& evaluation, const SampleRatios& ratios,
-                     Told& told) {
+void format_comparison(const EvaluateCommand& command, Evaluation& evaluation, const SampleRatios& ratios,
+                       EvaluationOutput& output) {
   std::vector<std::uint32_t> order;
   Dataset other = read_scores(command.compare, evaluation.rows, evaluation.index, &order);
   if (!evaluation.pairs.empty()) leave_out(evaluation.pairs, other, order);
@@ -141,27 +142,27 @@ void tell_comparison(const EvaluateCommand& command, Evaluation& evaluation, con
   const std::vector<Difference> differences =
       compare(ratios, ratios_of(evaluation, other, ranking, command.threads), resampling);
   Json json = Json::object();
-  told.text += fmt::format("less {}:\n", command.compare);
+  output.text += fmt::format("less {}:\n", command.compare);
   for (std::size_t m = 0; m < differences.size(); ++m) {
     const Difference& one = differences[m];
     json[ratios.names[m]] = {
         {"difference", one.value}, {"interval", {one.interval.low, one.interval.high}}, {"p_value", one.p}};
-    told.text += fmt::format("{:<14} {:>+8.4f}, {:+.4f} .. {:+.4f} in 95 % of the draws, p = {:.4g}\n",
-                             ratios.names[m], one.value, one.interval.low, one.interval.high, one.p);
+    output.text += fmt::format("{:<14} {:>+8.4f}, {:+.4f} .. {:+.4f} in 95 % of the draws, p = {:.4g}\n",
+                               ratios.names[m], one.value, one.interval.low, one.interval.high, one.p);
   }
-  told.json["compare"] = json;
+  output.json["compare"] = json;
 }
 
-void tell_resampled(const EvaluateCommand& command, Evaluation& evaluation, const Ranking& ranking,
-                    Told& told) {
+void format_resampled(const EvaluateCommand& command, Evaluation& evaluation, const Ranking& ranking,
+                      EvaluationOutput& output) {
   if (command.measures.bootstrap == 0 && command.compare.empty()) return;
   const SampleRatios ratios = ratios_of(evaluation, evaluation.scores, ranking, command.threads);
   if (command.measures.bootstrap > 0) {
     const std::vector<Interval> intervals = bootstrap(ratios, command.measures.resampling(command.threads));
-    told.json["intervals"] = interval_json(ratios, intervals);
-    told.text += interval_lines(ratios, intervals);
+    output.json["intervals"] = interval_json(ratios, intervals);
+    output.text += interval_lines(ratios, intervals);
   }
-  if (!command.compare.empty()) tell_comparison(command, evaluation, ratios, told);
+  if (!command.compare.empty()) format_comparison(command, evaluation, ratios, output);
 }
 
 }  // namespace
@@ -180,24 +181,25 @@ EvaluationResults results_of(const EvaluateCommand& command, const Evaluation& e
   return results;
 }
 
-Told tell_results(const EvaluateCommand& command, Evaluation& evaluation, const EvaluationResults& results) {
+EvaluationOutput format_results(const EvaluateCommand& command, Evaluation& evaluation,
+                                const EvaluationResults& results) {
   const Metrics metrics = measured(results.ranking, evaluation.truth, *evaluation.empty_metrics);
   const LabelCounts counts(results.ranking, evaluation.truth, evaluation.ks, labels_of(evaluation));
-  Told told;
-  told.json = {{"samples", evaluation.truth.size()}, {"labels", counts.labels()}};
-  told.json.update(metrics.to_json());
-  const bool log = metrics.tells_first_hits() && evaluation.has_training;
+  EvaluationOutput output;
+  output.json = {{"samples", evaluation.truth.size()}, {"labels", counts.labels()}};
+  output.json.update(metrics.to_json());
+  const bool log = metrics.has_first_hits() && evaluation.has_training;
   const Popularity popularity =
       log ? Popularity{evaluation.label_samples, evaluation.training_samples} : Popularity();
-  told.json.update(coverage_json(counts, popularity));
-  told.text =
+  output.json.update(coverage_json(counts, popularity));
+  output.text =
       fmt::format("{} samples, {} labels, of which samples carry {}\n{}", grouped(evaluation.truth.size()),
                   grouped(counts.labels()), grouped(counts.carried()), table(metrics, counts, popularity));
-  tell_missing(evaluation, told);
-  tell_groups(evaluation, metrics, told);
-  tell_decisions(command, evaluation, results, told);
-  tell_reliability(results, told);
-  tell_resampled(command, evaluation, results.ranking, told);
+  format_missing(evaluation, output);
+  format_groups(evaluation, metrics, output);
+  format_decisions(command, evaluation, results, output);
+  format_reliability(results, output);
+  format_resampled(command, evaluation, results.ranking, output);
   if (!command.measures.per_label.empty()) {
     const auto name = [&](std::uint32_t label) { return evaluation.index.name(label); };
     const LabelTable table{counts, evaluation.index.named() ? NameOf(name) : NameOf(),
@@ -206,7 +208,7 @@ Told tell_results(const EvaluateCommand& command, Evaluation& evaluation, const 
                            results.at_thresholds ? &*results.at_thresholds : nullptr};
     write_label_table(command.measures.per_label, table);
   }
-  return told;
+  return output;
 }
 
 void write_curve(const std::string& path, std::span<const CurvePoint> curve) {

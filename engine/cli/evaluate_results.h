@@ -21,12 +21,13 @@ struct EvaluationResults {
 EvaluationResults results_of(const EvaluateCommand& command, const Evaluation& evaluation);
 
 // Results as JSON and as text.
-struct Told {
+struct EvaluationOutput {
   Json json;
   std::string text;
 };
 // Reads --compare; writes the table of --per-label.
-Told tell_results(const EvaluateCommand& command, Evaluation& evaluation, const EvaluationResults& results);
+EvaluationOutput format_results(const EvaluateCommand& command, Evaluation& evaluation,
+                                const EvaluationResults& results);
 
 // A line for each point, of numbers separated by commas, behind a header. Throws Error where it cannot be
 // written.

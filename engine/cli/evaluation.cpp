@@ -79,7 +79,7 @@ std::string table(const Metrics& metrics, const LabelCounts& counts, const Popul
   std::vector<std::size_t> order(counts.ks().size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::sort(order, {}, [&](std::size_t i) { return counts.ks()[i]; });
-  const bool psp = metrics.has_psp(), first_hits = metrics.tells_first_hits();
+  const bool psp = metrics.has_psp(), first_hits = metrics.has_first_hits();
   const bool novel = first_hits && popularity.samples > 0;
   std::string text =
       fmt::format("{:>6} {:>8} {:>8}{} {:>8}{}{} {:>8}{}{}\n", "k", "P", "nDCG", psp ? "      PSP" : "",

@@ -14,7 +14,7 @@ namespace slide::cli {
 
 namespace {
 
-std::atomic_flag has_told;
+std::atomic_flag has_reported;
 int exit_code = 0;
 
 // Uses only async-signal-safe functions. Files being written get their names when complete, so that existing
@@ -25,7 +25,7 @@ void name_lost_file(int number, siginfo_t* info, void*) {
     signal(number, SIG_DFL);  // the fault repeats, without a handler
     return;
   }
-  while (has_told.test_and_set()) pause();  // another thread reports it and ends the process
+  while (has_reported.test_and_set()) pause();  // another thread reports it and ends the process
   const std::string_view parts[] = {
       "slide: ", path,
       ": it was cut off, or its disk failed, while it was in use; put it back and start again\n"};

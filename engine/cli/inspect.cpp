@@ -235,7 +235,7 @@ void inspect_labels(const InspectCommand& command, const Model& model) {
 
 void inspect_model(const InspectCommand& command) {
   Model model = load_model(command.source.name);
-  tell(model.notes);
+  print_notes(model.notes);
   if (command.list_labels || !command.show_labels.empty()) return inspect_labels(command, model);
   const int threads = resolve_threads(command.threads);
   const MemoryPlan plan = plan_of(model, threads);

@@ -61,7 +61,7 @@ void list_models(const ModelsCommand& command) {
 }
 
 void change_models(const ModelsCommand& command) {
-  go_on_without_output();
+  tolerate_closed_output();
   const std::string& folder = command.folder;
   const RegistryResult done = command.action == "add"   ? add_model(folder, command.what, command.name)
                               : command.action == "use" ? use_model(folder, command.what)

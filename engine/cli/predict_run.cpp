@@ -338,7 +338,7 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
                 std::array{command.model, command.data, command.labels, command.titles});
   Model model = open_model(command.model, command.use, &cluster);
   require_same_file(cluster, model);
-  tell(model.notes);
+  print_notes(model.notes);
   const std::string data = data_of(command, model);
   const SampleInput input(model, command.use, data, cluster, command.of_users);
   Answers answers(model, command, cluster, threads, input.comes_in_pieces());
@@ -348,7 +348,7 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
   Unknown words;  // of texts
   std::uint64_t texts = 0;
   Warnings warnings(command.strict);
-  if (answers.titles() && !answers.titles()->note().empty()) tell({answers.titles()->note()});
+  if (answers.titles() && !answers.titles()->note().empty()) print_notes({answers.titles()->note()});
   if (answers.titles() && !answers.titles()->warning().empty()) warnings.add({answers.titles()->warning()});
   if (!answers.names().warning().empty()) warnings.add({answers.names().warning()});
   try {
@@ -376,9 +376,10 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
   if (cluster.rank() == 0) answers.finish();
   const std::string origin = data == "-" ? kStandardInput : data;
   const bool items = model.config.data.kind == DataKind::kInteractions;
-  tell_unknown(unknown, origin, 0, items ? FeatureKind::kItems : FeatureKind::kNumbers, warnings);
-  if (const std::string told = foreign_warning(words, origin, texts, FeatureKind::kWords); !told.empty())
-    warnings.add({told});
+  report_unknown(unknown, origin, 0, items ? FeatureKind::kItems : FeatureKind::kNumbers, warnings);
+  if (const std::string warning = foreign_warning(words, origin, texts, FeatureKind::kWords);
+      !warning.empty())
+    warnings.add({warning});
   bad.end();
 }
 

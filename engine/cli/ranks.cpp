@@ -20,7 +20,7 @@ namespace {
 // Ends the other processes, too. For an error of all processes, rank 0 prints the reason.
 void leave(Cluster& cluster, int code, std::string_view reason) {
   if (cluster.rank() != 0) std::this_thread::sleep_for(std::chrono::seconds(2));
-  complain(fmt::format("{}: {}", cluster.name(), reason));
+  log_line(fmt::format("{}: {}", cluster.name(), reason));
   cluster.abort(code);
 }
 
@@ -29,7 +29,7 @@ void leave(Cluster& cluster, int code, std::string_view reason) {
 void run_together(std::string_view command, const std::function<void(Cluster&)>& run) {
   std::unique_ptr<Cluster> cluster = open_cluster();
   if (cluster->size() == 1) return run(*cluster);
-  if (cluster->rank() != 0) leave_words_to_another();
+  if (cluster->rank() != 0) silence_output();
   try {
     require_same(*cluster, crc_32(0, fmt::format("{} {}", SLIDE_VERSION, command)),
                  "command or version of slide");

@@ -59,7 +59,7 @@ void watch_runs(const ReportCommand& command) {
 }
 
 void run_report(const ReportCommand& command) {
-  go_on_without_output();
+  tolerate_closed_output();
   StopSignal stop("");
   if (command.watch) {
     stop.note_only();

@@ -168,8 +168,8 @@ SampleInput::Take SampleInput::taking_checked(std::string_view head, DataFormat 
     warning = predictions_of_ids(head, origin_);
   }
   if (warning.empty()) return take;
-  return [&take, warning = std::move(warning), is_told = false](const RowPart& part) mutable {
-    if (std::exchange(is_told, true)) return take(part);
+  return [&take, warning = std::move(warning), has_warned = false](const RowPart& part) mutable {
+    if (std::exchange(has_warned, true)) return take(part);
     RowPart warned = part;
     warned.warnings.push_back(warning);
     take(warned);
@@ -209,7 +209,7 @@ std::string SampleInput::known_log(std::vector<std::string>& notes) const {
   if (origin_ == path_ && expanded(log_of_users(data)) == path_) return {};
   std::string known = usable_users_log(model_, notes);
   if (!known.empty() && !model_.known_given)
-    tell({fmt::format("users are looked up in {}, which the model names", known)});
+    print_notes({fmt::format("users are looked up in {}, which the model names", known)});
   return known;
 }
 
@@ -226,7 +226,7 @@ void SampleInput::take_users(const ReadAsked& read, const Take& take) const {
     fail_input("{}: no user has an item that the model knows; {}, or give items behind the names", origin_,
                why);
   if (without == 0) {
-    tell(notes);
+    print_notes(notes);
   } else {
     part.warnings.push_back(users_without_items(origin_, without, asked->rows.size(), asked->without) +
                             (why.empty() ? "" : "; " + why));

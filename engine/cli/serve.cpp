@@ -29,18 +29,18 @@ struct ServeCommand {
 };
 
 void run_serve(const ServeCommand& command) {
-  go_on_without_output();
+  tolerate_closed_output();
   const std::string& log_file = command.server.access_log;
   check_outputs(std::array{OutputFile{"--access-log", log_file == "-" ? "" : log_file}},
                 std::array{command.model.path, command.model.labels, command.model.known});
   const auto load = [&] {
     auto model = std::make_shared<const serve::ServedModel>(command.model);
-    tell(model->model().notes);
+    print_notes(model->model().notes);
     return model;
   };
   const auto log = [](std::string_view event, std::string_view line) {
     hold_spare_memory();  // memory may be available again
-    complain(line, event);
+    log_line(line, event);
   };
   serve::HttpServer server(command.server, load, log);
   command.json_logs ? print_text(serve::log_line("listening", server.url()))
@@ -104,7 +104,7 @@ void add_serve(CLI::App& app, Action& action) {
       ->type_name("FILE");
   const auto take_log = [command](const std::string& format) {
     command->json_logs = format == "json";
-    if (command->json_logs) complain_as(serve::log_line);
+    if (command->json_logs) set_log_format(serve::log_line);
   };
   sub->add_option_function<std::string>(
          "--log-format", take_log, "Lines of standard output and standard error: text, or JSON with the time")

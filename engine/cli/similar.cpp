@@ -92,10 +92,10 @@ class UnknownNames {
   // Warns, or throws InputError where none of the names was `known`.
   void end(bool known) const {
     if (count_ > 0 && !known) fail_input("{}", lines_.front());
-    for (const std::string& line : lines_) tell({"warning: " + line});
+    for (const std::string& line : lines_) print_notes({"warning: " + line});
     if (count_ > lines_.size())
-      tell({fmt::format("warning: {}: {} names in all are not in the model and have no answer",
-                        kStandardInput, count_)});
+      print_notes({fmt::format("warning: {}: {} names in all are not in the model and have no answer",
+                               kStandardInput, count_)});
   }
 
  private:
@@ -185,13 +185,13 @@ void run_similar(const SimilarCommand& command) {
     fail_input("similar: --titles is for labels; leave it out with --of features");
   check_outputs(std::array{OutputFile{"--out", command.out}}, std::array{command.model, command.titles});
   const Model model = load_model(command.model);
-  tell(model.notes);
+  print_notes(model.notes);
   const SimilarOf of = command.of == "labels" ? SimilarOf::kLabels : SimilarOf::kFeatures;
   const SimilarNames names(model, of);
   std::optional<ItemTitles> titles;
   if (!command.titles.empty()) titles.emplace(model, command.titles);
-  if (titles && !titles->note().empty()) tell({titles->note()});
-  if (titles && !titles->warning().empty()) tell({"warning: " + titles->warning()});
+  if (titles && !titles->note().empty()) print_notes({titles->note()});
+  if (titles && !titles->warning().empty()) print_notes({"warning: " + titles->warning()});
   const std::size_t size = of == SimilarOf::kLabels ? model.shape.labels : model.network.sample_features();
   const std::vector<std::uint32_t> ids = ids_asked(command, names, size);
   SimilarRows rows(model, of, command.threads);

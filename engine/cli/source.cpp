@@ -210,7 +210,7 @@ Sourced resolve(const Source& source) {
   const std::string& path = named_config ? source.name : source.config;
   const ConfigText file = path.empty() ? ConfigText() : read_config_text(path);
   sourced.config = of_file(source, file, given);
-  tell(old_key_names(file, given, sourced.config));
+  print_notes(old_key_names(file, given, sourced.config));
   return sourced;
 }
 

@@ -67,7 +67,7 @@ Details details_of(const TestCommand& command, const Model& model, const TestRes
   Details details{LabelCounts(result.ranking, result.truth, options.ks, labels), {}, {}};
   if (command.measures.bootstrap == 0) return details;
   Metrics none(options.ks, propensities(model, options.propensity));
-  if (result.metrics.tells_first_hits()) none.tell_first_hits();
+  if (result.metrics.has_first_hits()) none.include_first_hits();
   details.ratios = sample_ratios(result.ranking, result.truth, none, options.threads);
   details.intervals = bootstrap(details.ratios, command.measures.resampling(options.threads));
   return details;
@@ -116,12 +116,13 @@ std::string options_of(const TestCommand& command) {
                      use.keep_known, command.skip_bad, use.rare.value_or(-1));
 }
 
-// Tells what users of a model of interactions are taken to have, where no option says it.
-void tell_of_log(const TestCommand& command, const Model& model, const Cluster& cluster) {
+// Prints which log the items that users have are looked up in, where no option names it.
+void note_assumed_log(const TestCommand& command, const Model& model, const Cluster& cluster) {
   if (model.config.data.kind != DataKind::kInteractions || model.known_given || cluster.rank() != 0) return;
-  tell({tests_own_log(command.data, model)
-            ? fmt::format("{}: the log of the training, measured on the items that it held out", command.data)
-            : fmt::format("users are looked up in {}, which the model names", users_log(model))});
+  print_notes(
+      {tests_own_log(command.data, model)
+           ? fmt::format("{}: the log of the training, measured on the items that it held out", command.data)
+           : fmt::format("users are looked up in {}, which the model names", users_log(model))});
 }
 
 void run_test(const TestCommand& command, Cluster& cluster) {
@@ -131,12 +132,12 @@ void run_test(const TestCommand& command, Cluster& cluster) {
   const auto pinning = pinned(command.pin, options.threads, &cluster);
   Model model = open_model(command.model, command.use, &cluster);
   require_same_file(cluster, model);
-  tell(model.notes);
+  print_notes(model.notes);
   check_per_label(command, model);
   options.ks = each_once(command.measures.ks.empty() ? model.config.eval.k : command.measures.ks);
   options.filter = command.measures.filter;
   options.propensity = command.measures.propensity;
-  tell_of_log(command, model, cluster);
+  note_assumed_log(command, model, cluster);
   const bool piped = command.data == "-";
   std::optional<DataFormat> format = piped ? std::nullopt : detect_file(expanded(command.data));
   TestData data = piped ? read_standard_input(model, options.threads, command.skip_bad, cluster, format)
@@ -159,7 +160,7 @@ void run_test(const TestCommand& command, Cluster& cluster) {
   warnings.add(result.report);
   BadRows bad;
   bad.add(result.report);
-  tell_unknown(result.unknown, origin, result.samples, feature_kind(model.text.get(), format), warnings);
+  report_unknown(result.unknown, origin, result.samples, feature_kind(model.text.get(), format), warnings);
   const Details details = details_of(command, model, result, options);
   if (!command.measures.per_label.empty() && cluster.rank() == 0)
     write_per_label(command, model, data.unknown, details.counts);

@@ -16,10 +16,10 @@ namespace slide::cli {
 
 namespace {
 bool quiet = false;
-bool another_tells = false;
+bool silent = false;
 bool status_shown = false;
 bool outlive_output = false;
-std::string (*complaint)(std::string_view event, std::string_view line) = nullptr;
+std::string (*log_format)(std::string_view event, std::string_view line) = nullptr;
 
 // Whether the last write failed because the output is closed: a pipe without a reader, a terminal that hung
 // up.
@@ -106,8 +106,8 @@ void be_quiet() {
   quiet = true;
 }
 
-void leave_words_to_another() {
-  quiet = another_tells = true;
+void silence_output() {
+  quiet = silent = true;
 }
 
 void show_status(std::string_view line) {
@@ -139,13 +139,13 @@ void print_text(std::string_view text) {
     if (is_closed_output()) {
       if (!outlive_output) throw Ended{128 + SIGPIPE};
       be_quiet();
-      return complain("standard output is closed; continuing without it", "warning");
+      return log_line("standard output is closed; continuing without it", "warning");
     }
     fail_run("cannot write to standard output ({})", std::strerror(errno));
   }
 }
 
-void go_on_without_output() {
+void tolerate_closed_output() {
   outlive_output = true;
 }
 
@@ -153,18 +153,18 @@ void print_error(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-void complain(std::string_view line, std::string_view event) {
+void log_line(std::string_view line, std::string_view event) {
   const std::string text = one_line(std::string(line));
-  print_error(complaint != nullptr ? complaint(event, text) : fmt::format("slide: {}\n", text));
+  print_error(log_format != nullptr ? log_format(event, text) : fmt::format("slide: {}\n", text));
 }
 
-void complain_as(std::string (*form)(std::string_view event, std::string_view line)) {
-  complaint = form;
+void set_log_format(std::string (*form)(std::string_view event, std::string_view line)) {
+  log_format = form;
 }
 
-void tell(const std::vector<std::string>& notes) {
-  if (another_tells) return;
-  for (const std::string& note : notes) complain(note, "note");
+void print_notes(const std::vector<std::string>& notes) {
+  if (silent) return;
+  for (const std::string& note : notes) log_line(note, "note");
 }
 
 }  // namespace slide::cli

@@ -34,8 +34,8 @@ std::string_view chosen_text(std::string_view by);
 // From now on print() has no effect.
 void be_quiet();
 
-// From now on print() and tell() have no effect: another process prints the same.
-void leave_words_to_another();
+// From now on print() and print_notes() have no effect: another process prints the same.
+void silence_output();
 
 // Replaces the current status line by `line` (empty: removes it); print() removes it too. No effect unless
 // standard output is a terminal.
@@ -58,16 +58,17 @@ class EvaluationStatus {
 void print_text(std::string_view text);
 
 // From now on a closed standard output only silences print(): for commands whose result is files.
-void go_on_without_output();
+void tolerate_closed_output();
 
 // Writes text to standard error as it is; ignores failures.
 void print_error(std::string_view text);
 
-// Writes a line to standard error; ignores failures. `event`: what it is, for complain_as().
-void complain(std::string_view line, std::string_view event = "error");
+// Writes a line to standard error; ignores failures. `event`: kind of line ("error", "warning", "note").
+void log_line(std::string_view line, std::string_view event = "error");
 
-// From now on complain() and tell() write form(event, line), as for logs in JSON, in place of "slide: line".
-void complain_as(std::string (*form)(std::string_view event, std::string_view line));
+// From now on log_line() and print_notes() write form(event, line), as for logs in JSON, in place of "slide:
+// line".
+void set_log_format(std::string (*form)(std::string_view event, std::string_view line));
 
 // Formats for people: lines wider than the terminal are broken between words.
 template <class... Args>
@@ -76,6 +77,6 @@ void print(fmt::format_string<Args...> format, Args&&... args) {
 }
 
 // Writes notes for the user to standard error, one per line.
-void tell(const std::vector<std::string>& notes);
+void print_notes(const std::vector<std::string>& notes);
 
 }  // namespace slide::cli

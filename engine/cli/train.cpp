@@ -69,7 +69,7 @@ void print_data(const DataConfig& config, const RunData& data, double seconds) {
     const Unknown unknown = count_unknown(*rows, report, data.train.label_count());
     const FeatureKind kind = feature_kind(data.text.get());
     const bool warned = !foreign_warning(unknown, path, rows->size(), kind).empty();
-    const std::string line = told(unknown, path, rows->size(), kind);
+    const std::string line = describe_unknown(unknown, path, rows->size(), kind);
     if (!warned && !line.empty()) print("{}\n", line);
   };
   print_unknown(data.test, config.test, data.test_report);
@@ -255,7 +255,7 @@ RunObserver printing(const Config& config, int ranks, Status& status, std::optio
     const std::string text = warned ? std::string() : skew_text(config, report);
     if (text.empty()) return;
     warned = true;
-    tell({text});
+    print_notes({text});
   };
   if (has_status_line())
     observer.evaluating = [&](std::size_t done, std::size_t all) { status.evaluating(done, all); };
@@ -300,7 +300,7 @@ void train(TrainingRun& run, const TrainCommand& command, Cluster& cluster,
   observer.data = [&, known = run.notes().size()](const RunData& data, double seconds) {
     print_data_of(data, seconds);
     const std::vector<std::string>& notes = run.notes();
-    tell({notes.begin() + static_cast<std::ptrdiff_t>(known), notes.end()});  // of a model to continue
+    print_notes({notes.begin() + static_cast<std::ptrdiff_t>(known), notes.end()});  // of a model to continue
     bad.add(data.train_report);
     bad.add(data.test_report);
     bad.add(data.validation_report);
@@ -314,8 +314,8 @@ void train(TrainingRun& run, const TrainCommand& command, Cluster& cluster,
   }
   show_status("");
   const int signal = signal_to_any(cluster);
-  tell({fmt::format("stopped by {} after step {} of {}; go on with: slide train --resume {}",
-                    StopSignal::name(signal), result.steps, result.total_steps, run.folder().name())});
+  print_notes({fmt::format("stopped by {} after step {} of {}; go on with: slide train --resume {}",
+                           StopSignal::name(signal), result.steps, result.total_steps, run.folder().name())});
   throw Ended{128 + signal};
 }
 
@@ -328,14 +328,14 @@ void begin(TrainCommand command, Cluster& cluster, std::optional<StopSignal>& si
       command.out.empty() ? "run" / fs::path(default_name(command.source, config)) : fs::path(command.out);
   TrainingRun run(std::move(config), folder, &cluster);
   run.require_free_folder(command.force);
-  tell(run.notes());
+  print_notes(run.notes());
   const auto pinning = pinned(command.pin, run.threads(), &cluster);
   train(run, command, cluster, signals);
 }
 
 void go_on(const TrainCommand& command, Cluster& cluster, std::optional<StopSignal>& signals) {
   TrainingRun run = TrainingRun::resume(command.resume, command.source.threads, &cluster);
-  tell(run.notes());
+  print_notes(run.notes());
   if (run.finished()) return print("the run in {} is complete\n", run.folder().name());
   if (!run.has_checkpoint()) {
     print("{} has no checkpoint yet: from the beginning\n", run.folder().name());
@@ -347,7 +347,7 @@ void go_on(const TrainCommand& command, Cluster& cluster, std::optional<StopSign
 void run_train(const TrainCommand& command) {
   run_together(command.resume.empty() ? "train" : "train --resume", [&](Cluster& cluster) {
     if (command.quiet) be_quiet();
-    go_on_without_output();
+    tolerate_closed_output();
     std::optional<StopSignal> signals(last_words(command, cluster));
     command.resume.empty() ? begin(command, cluster, signals) : go_on(command, cluster, signals);
   });

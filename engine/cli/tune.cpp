@@ -146,7 +146,7 @@ Output output_of(const TuneCommand& command, const Config& start) {
 }
 
 void run_tune(const TuneCommand& command, Cluster& cluster) {
-  go_on_without_output();
+  tolerate_closed_output();
   TuneOptions options;
   options.seconds = command.minutes * 60.0;
   options.trials = command.trials;
@@ -173,7 +173,7 @@ void run_tune(const TuneCommand& command, Cluster& cluster) {
   const auto pinning = pinned(command.pin, threads, &cluster);
   report::SearchHistory search;
   TuneObserver observer;
-  observer.note = [&](const std::string& note) { command.json ? tell({note}) : print("{}\n", note); };
+  observer.note = [&](const std::string& note) { command.json ? print_notes({note}) : print("{}\n", note); };
   Warnings warnings(command.strict);
   observer.warnings = [&](const std::vector<std::string>& all) { warnings.add(all); };
   observer.trial = [&](const Trial& trial) {

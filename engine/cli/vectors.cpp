@@ -62,8 +62,8 @@ void write_samples(const VectorsCommand& command, const Model& model, Cluster& c
     unknown.all_features += part.unknown_features + part.rows.feature_entries();
   });
   writer.finish();
-  tell_unknown(unknown, command.data == "-" ? kStandardInput : command.data, 0, FeatureKind::kNumbers,
-               warnings);
+  report_unknown(unknown, command.data == "-" ? kStandardInput : command.data, 0, FeatureKind::kNumbers,
+                 warnings);
   bad.end();
 }
 
@@ -102,7 +102,7 @@ void run_vectors(const VectorsCommand& command, Cluster& cluster) {
   check_outputs(std::array{OutputFile{"--out", command.out}, OutputFile{"--names", command.names}},
                 std::array{command.model, command.data});
   const Model model = open_model(command.model, command.use);
-  tell(model.notes);
+  print_notes(model.notes);
   if (of == "samples") return write_samples(command, model, cluster);
   if (of == "labels") {
     return write_known(

@@ -16,17 +16,18 @@ class Warnings {
   // `strict`: a warning is an error.
   explicit Warnings(bool strict) : strict_(strict) {}
 
-  // Tells each once, on standard error. Throws InputError with the first where they are errors.
+  // Prints each once, on standard error. Throws InputError with the first where they are errors.
   void add(const std::vector<std::string>& warnings);
   void add(const ReadReport& report) { add(report.warnings); }
 
  private:
   bool strict_;
-  std::set<std::string> told_;
+  std::set<std::string> printed_;
 };
 
-// Tells what data hold that a model does not know, if anything: a warning where that is most of them.
-void tell_unknown(const Unknown& unknown, const std::string& path, std::uint64_t rows, FeatureKind kind,
-                  Warnings& warnings);
+// Prints how many features and labels of the data the model does not know: as a warning where most are
+// unknown, else as a note; nothing where all are known.
+void report_unknown(const Unknown& unknown, const std::string& path, std::uint64_t rows, FeatureKind kind,
+                    Warnings& warnings);
 
 }  // namespace slide::cli

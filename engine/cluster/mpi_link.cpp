@@ -57,11 +57,11 @@ MpiLink::MpiLink(std::size_t longest_message)
   initialise();
   check(MPI_Comm_dup(MPI_COMM_WORLD, &communicator_), "copy its communicator");
   check(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "return errors");
-  check(MPI_Comm_rank(communicator_, &rank_), "tell the rank");
-  check(MPI_Comm_size(communicator_, &size_), "tell the number of ranks");
+  check(MPI_Comm_rank(communicator_, &rank_), "get the rank");
+  check(MPI_Comm_size(communicator_, &size_), "get the number of ranks");
   char host[MPI_MAX_PROCESSOR_NAME] = {};
   int length = 0;
-  check(MPI_Get_processor_name(host, &length), "tell the host");
+  check(MPI_Get_processor_name(host, &length), "get the host name");
   host_.assign(host, static_cast<std::size_t>(length));
   looks_ = looks_with_neighbours();
 }

@@ -476,7 +476,7 @@ Config parse_stored(std::string_view text, const std::string& origin, std::span<
   std::vector<std::pair<std::string, const toml::node*>> values;
   list_values("", root, values);
   const std::vector<Section> sections = all_sections(config);
-  std::vector<std::string> told;
+  std::vector<std::string> new_notes;
   std::set<std::string> stored;
   for (const auto& [name, node] : values) {
     const std::string present = present_name(name, renamed);
@@ -484,13 +484,13 @@ Config parse_stored(std::string_view text, const std::string& origin, std::span<
       assign(*field, *node, fmt::format("{}:{}", origin, node->source().begin.line), name);
       stored.insert(present);
     } else {
-      told.push_back(
+      new_notes.push_back(
           one_line(fmt::format("{}: '{}' is no key that this version knows; it is left out", origin, name)));
     }
   }
-  fill_missing(sections, stored, origin, told);
+  fill_missing(sections, stored, origin, new_notes);
   if (const auto broken = find_violation(config)) fail_at(origin, broken->message);
-  std::ranges::move(told, std::back_inserter(notes));
+  std::ranges::move(new_notes, std::back_inserter(notes));
   return config;
 }
 

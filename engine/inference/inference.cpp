@@ -217,11 +217,11 @@ void Predictor::predict_batch(const Dataset& data, std::size_t first, std::size_
   }
 }
 
-std::function<void(std::size_t samples)> summed_progress(Progress told, std::size_t all) {
-  if (!told) return {};
+std::function<void(std::size_t samples)> summed_progress(Progress report, std::size_t all) {
+  if (!report) return {};
   const auto done = std::make_shared<std::atomic<std::size_t>>(0);
-  return [done, all, told = std::move(told)](std::size_t samples) {
-    told(done->fetch_add(samples, std::memory_order_relaxed) + samples, all);
+  return [done, all, report = std::move(report)](std::size_t samples) {
+    report(done->fetch_add(samples, std::memory_order_relaxed) + samples, all);
   };
 }
 
@@ -235,7 +235,7 @@ Ranking ranked(const Predictor& predictor, const Dataset& data, const LabelPairs
 Metrics evaluate(const Predictor& predictor, const Dataset& data, std::span<const std::uint32_t> ks,
                  Metrics::Propensities inverse_propensities, Metrics::Groups groups) {
   Metrics none({ks.begin(), ks.end()}, std::move(inverse_propensities), std::move(groups));
-  if (predictor.of_items()) none.tell_first_hits();
+  if (predictor.of_items()) none.include_first_hits();
   return measured(ranked(predictor, data), data, std::move(none));
 }
 

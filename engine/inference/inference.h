@@ -61,9 +61,9 @@ struct InferenceOptions {
 
 // Receives the progress of an evaluation; called from any thread.
 using Progress = std::function<void(std::size_t done, std::size_t all)>;
-// Returns an InferenceOptions::progress function that passes the running sum to `told`; empty where `told`
-// is.
-std::function<void(std::size_t samples)> summed_progress(Progress told, std::size_t all);
+// Returns an InferenceOptions::progress function that passes the running sum to `report`; empty where
+// `report` is empty.
+std::function<void(std::size_t samples)> summed_progress(Progress report, std::size_t all);
 
 class Predictor {
  public:

@@ -107,8 +107,8 @@ class Metrics {
   double hit_rate(std::uint32_t k) const;
   double mrr(std::uint32_t k) const;
   // Makes to_json(), names() and append_ratios() include hit rate and MRR, after the others.
-  void tell_first_hits() { first_hits_ = true; }
-  bool tells_first_hits() const { return first_hits_; }
+  void include_first_hits() { first_hits_ = true; }
+  bool has_first_hits() const { return first_hits_; }
   // Sum of propensity-weighted hits over the sum of their maxima, over all samples; 0 without propensities.
   double psp(std::uint32_t k) const;
   // Propensity-scored nDCG: per sample, the weighted discounted hits over the DCG of k hits at the first

@@ -105,8 +105,8 @@ class Neighbours {
     std::vector<Entry> entries;
     std::vector<float> query;  // by feature, zero between calls
     std::vector<float> rough;  // by sample: partial scores, zero between calls
-    // value and index in `entries`: entries whose postings are read
-    std::vector<std::pair<float, std::uint32_t>> telling;
+    // Weight per posting and index in `entries` of the entries whose postings are read, by decreasing weight.
+    std::vector<std::pair<float, std::uint32_t>> by_weight;
     std::vector<std::uint32_t> touched;
     std::vector<float> scores, largest;  // partial scores of `touched`
     std::vector<std::uint64_t> keys;

@@ -57,37 +57,37 @@ bool Neighbours::enter(const SparseRow& row, Scratch& scratch) const {
 // Selects the entries whose postings are read: those of the largest weight per posting, as many as kPostings
 // allows.
 void Neighbours::choose_lists(Scratch& scratch) const {
-  auto& telling = scratch.telling;
-  telling.clear();
+  auto& by_weight = scratch.by_weight;
+  by_weight.clear();
   for (std::size_t i = 0; i < scratch.entries.size(); ++i) {
     const auto [feature, value, product] = scratch.entries[i];
     const std::uint64_t samples = count(feature);
     if (std::fabs(value) < kMinValue || samples == 0 || samples > kPostings) continue;
-    telling.emplace_back(value * value / std::sqrt(static_cast<float>(samples)),
-                         static_cast<std::uint32_t>(i));
+    by_weight.emplace_back(value * value / std::sqrt(static_cast<float>(samples)),
+                           static_cast<std::uint32_t>(i));
   }
-  std::sort(telling.begin(), telling.end(), std::greater<>());
+  std::sort(by_weight.begin(), by_weight.end(), std::greater<>());
   std::size_t left = kPostings, chosen = 0;
-  for (const auto& one : telling) {
+  for (const auto& one : by_weight) {
     const std::uint64_t samples = count(scratch.entries[one.second].feature);
     if (samples > left) continue;
     left -= samples;
-    telling[chosen++] = one;
+    by_weight[chosen++] = one;
   }
-  telling.resize(chosen);
+  by_weight.resize(chosen);
 }
 
 // Adds |q[f] x[f]| over the selected features f to the partial score of each sample that has them, without
 // the sample's norm; returns the number of touched samples.
 std::size_t Neighbours::gather(Scratch& scratch) const {
-  for (const auto& [tells, i] : scratch.telling) {
+  for (const auto& [weight, i] : scratch.by_weight) {
     const std::uint64_t first = offsets_[scratch.entries[i].feature];
     prefetch(&posted_[first]);
     q_.empty() ? prefetch(&weights_[first]) : prefetch(&q_[first]);
   }
   std::size_t touched = 0;
   const auto add_up = [&](const auto& value_at) {
-    for (const auto& [tells, i] : scratch.telling) {
+    for (const auto& [weight, i] : scratch.by_weight) {
       const std::uint32_t f = scratch.entries[i].feature;
       const float by = std::fabs(scratch.entries[i].product);
       for (std::uint64_t at = offsets_[f]; at < offsets_[f + 1]; ++at) {

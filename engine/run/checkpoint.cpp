@@ -149,10 +149,12 @@ void check_same_config(const Config& saved, const Config& given, const std::stri
       if (std::find(std::begin(kFree), std::end(kFree), key) != std::end(kFree)) continue;
       const bool are_files = !a.data.validation.file.empty() && !b.data.validation.file.empty();
       const bool weigh = !a.data.sample_weights.empty() && !b.data.sample_weights.empty();
-      const bool labels_weigh = !a.data.label_weights.file.empty() && !b.data.label_weights.file.empty();
-      const bool labels_told = !a.data.label_text.empty() && !b.data.label_text.empty();
+      const bool have_label_weights =
+          !a.data.label_weights.file.empty() && !b.data.label_weights.file.empty();
+      const bool have_label_texts = !a.data.label_text.empty() && !b.data.label_text.empty();
       if ((key == "data.validation" && are_files) || (key == "data.sample_weights" && weigh) ||
-          (key == "data.label_weights" && labels_weigh) || (key == "data.label_text" && labels_told))
+          (key == "data.label_weights" && have_label_weights) ||
+          (key == "data.label_text" && have_label_texts))
         continue;  // its content is checked
       const std::string before = value_text(was[s].fields[f]), now = value_text(is[s].fields[f]);
       if (before == now) continue;

@@ -142,8 +142,8 @@ void take_label_texts(const Config& config, const LabelTexts* texts, int threads
 }
 
 // Labels described by a file do not count as unseen; a file with label features describes all labels.
-void keep_told(const DataConfig& config, const LabelTexts* texts, const TextModel* text,
-               std::vector<std::uint32_t>& idle) {
+void keep_described(const DataConfig& config, const LabelTexts* texts, const TextModel* text,
+                    std::vector<std::uint32_t>& idle) {
   if (config.label_text.empty() || config.label_text == LabelTexts::kNames) return;
   if (texts == nullptr) {
     std::ranges::fill(idle, 0U);
@@ -213,7 +213,7 @@ ContinuedData read_continued_data(const Config& config, int threads, bool skip_b
   require_memory(plan_least(config, further.data.train, threads, nullptr), nullptr);
   warn_of_new_items(config, model, further.data);
   further.idle = idle_after(model, further.data.train);
-  keep_told(config.data, texts.get(), text.get(), further.idle);
+  keep_described(config.data, texts.get(), text.get(), further.idle);
   expire_labels(config.train.expire_labels, model, further);
   if (text != nullptr && !further.expired.empty()) {
     std::vector<bool> expired = further.expired;

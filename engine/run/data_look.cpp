@@ -37,7 +37,7 @@ void look_at_form(const Config& config, const RunData& data, DataLook& look) {
   }
   if (format && is_table(*format)) look.columns = column_list(head);
   if (data.text != nullptr && has_items(data.text->form()))
-    look.columns = columns_told(head, log_options(config.data));
+    look.columns = describe_columns(head, log_options(config.data));
 }
 
 std::string label_of(const RunData& data, std::uint32_t label) {

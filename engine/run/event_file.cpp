@@ -111,7 +111,7 @@ EventFile::EventFile(std::string path, std::size_t kept) : path_(std::move(path)
   std::ifstream before(path_, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(before)), {});
   std::size_t records = 0;
-  const std::size_t end = end_of_records(bytes, kept + 1, records);  // the first tells the version
+  const std::size_t end = end_of_records(bytes, kept + 1, records);  // the first record holds the version
   file_.reset(std::fopen(path_.c_str(), records > 0 ? "ae" : "we"));
   if (!file_) fail_events(path_, std::strerror(errno));
   if (records > 0) {

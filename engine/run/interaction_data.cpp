@@ -42,11 +42,12 @@ void read_users(const std::string& path, const ReadOptions& options, ReadReport&
 
 bool is_interactions(const DataConfig& config) {
   const bool open = config.kind == DataKind::kAuto && !config.train.empty();
-  const bool told = config.kind == DataKind::kInteractions || config.format == DataFormat::kInteractions ||
-                    (config.kind == DataKind::kAuto && (!config.user.empty() || !config.item.empty()));
+  const bool configured = config.kind == DataKind::kInteractions ||
+                          config.format == DataFormat::kInteractions ||
+                          (config.kind == DataKind::kAuto && (!config.user.empty() || !config.item.empty()));
   const bool found = open && config.format == DataFormat::kAuto && config.text.empty() &&
                      detect_file(config.train) == DataFormat::kInteractions;
-  if (told || found) return true;
+  if (configured || found) return true;
   if (!config.weight.empty() && config.text.empty())
     fail_input(
         "data.weight = {} names a column of a table, whose columns data.text and data.labels name, or of a "
@@ -122,8 +123,8 @@ RunData read_interaction_data(const DataConfig& config, const ReadOptions& optio
   read_users(config.train, options, run.train_report, train);
   run.train = train.rows;
   run.times = train.users.times();
-  if (const std::string told = columns_told(head_of_file(config.train), options.log); !told.empty())
-    run.notes.push_back(fmt::format("{} is read as interactions: {}", shown_path(config.train), told));
+  if (const std::string columns = describe_columns(head_of_file(config.train), options.log); !columns.empty())
+    run.notes.push_back(fmt::format("{} is read as interactions: {}", shown_path(config.train), columns));
   if (config.cache) run.notes.push_back("no cache: logs of interactions are read anew each time");
   if (options.log.hold_out.wanted()) hold_out(config, train, run);
   ReadReport ignored;

@@ -22,7 +22,7 @@ class ItemTitles {
 
   // Empty where the label has none.
   std::string_view operator[](std::uint32_t label) const { return titles_[label]; }
-  // What to tell of the file; else empty.
+  // A note on how the file was read; empty without one.
   const std::string& note() const { return note_; }
   // A warning of titles that are numbers, or many to an item, as in a log; else empty.
   const std::string& warning() const { return warning_; }

@@ -82,7 +82,7 @@ std::vector<std::string> rows_without_items(const DataConfig& config, const Data
 std::string few_known_items(const std::string& path, const Dataset& rows, const ReadReport& report);
 
 // A warning, where `without` of `users` have no item that is known.
-// `names`: of the first of them, told where these are all.
+// `names`: of the first of them; the warning lists them where these are all.
 std::string users_without_items(const std::string& origin, std::size_t without, std::size_t users,
                                 std::span<const std::string> names = {});
 

@@ -77,7 +77,7 @@ TestResult test_model(Model& model, const TestData& data, const TestOptions& opt
                                                   : read_label_pairs(options.filter, samples.size(),
                                                                      static_cast<std::uint32_t>(label_bound));
   Metrics none(options.ks, propensities(model, options.propensity));
-  if (model.config.data.kind == DataKind::kInteractions) none.tell_first_hits();
+  if (model.config.data.kind == DataKind::kInteractions) none.include_first_hits();
   const std::size_t largest = *std::ranges::max_element(options.ks) + pairs.max_per_sample();
   const bool together = cluster != nullptr && cluster->size() > 1;
   if (together) {

@@ -128,7 +128,7 @@ void require_same_pairs(Cluster& cluster, const LabelPairs& pairs, std::size_t s
 int own_threads(int requested, Cluster* cluster) {
   const int threads = resolve_threads(requested);
   if (cluster == nullptr || cluster->size() == 1) return threads;
-  const std::vector<Place> all = places_of(*cluster);  // by all ranks, also where only some are told a number
+  const std::vector<Place> all = places_of(*cluster);  // collective: call it also where `requested` is set
   if (requested > 0) return threads;
   const Place& own = all[static_cast<std::size_t>(cluster->rank())];
   const auto here = std::ranges::count_if(all, [&](const Place& other) { return own.meets(other); });

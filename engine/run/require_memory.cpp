@@ -35,7 +35,7 @@ MemoryPlan plan_within(const Config& config, const Dataset& train, const BlockBo
 }
 
 // Peak before optimizer, tables and workspaces exist, where that is larger.
-std::string told_before(const MemoryPlan& plan) {
+std::string describe_earlier_peak(const MemoryPlan& plan) {
   if (plan.regression > 0)
     return fmt::format("; before them, the regression of items {:.0f}", plan.regression / 1e6);
   if (plan.search >= plan.training())
@@ -47,12 +47,12 @@ std::string told_before(const MemoryPlan& plan) {
 }
 
 // That most ids cannot occur, where there are fewer entries than ids.
-std::string told_of_gaps(const MemoryPlan& plan) {
-  std::string told;
+std::string describe_id_gaps(const MemoryPlan& plan) {
+  std::string text;
   for (const std::string& gaps : {gap_warning("feature", plan.features, plan.feature_entries),
                                   gap_warning("label", plan.labels, plan.label_entries)})
-    if (!gaps.empty()) told += "; " + gaps;
-  return told;
+    if (!gaps.empty()) text += "; " + gaps;
+  return text;
 }
 
 }  // namespace
@@ -85,9 +85,9 @@ void require_memory(const MemoryPlan& plan, Cluster* cluster) {
       "neighbours {:.0f}, workspaces {:.0f}{}), and {:.0f} MB are free; set a smaller layer.0.size, "
       "train.weights = bf16, layer.-1.wide = false{}{} or neighbours.share = 0{}",
       plan.training() / 1e6, plan.weights() / 1e6, plan.state() / 1e6, plan.tables() / 1e6,
-      plan.neighbours / 1e6, plan.workspaces() / 1e6, told_before(plan), *free / 1e6,
+      plan.neighbours / 1e6, plan.workspaces() / 1e6, describe_earlier_peak(plan), *free / 1e6,
       plan.regression > 0 ? ", layer.-1.wide_ridge = 0" : "", plan.search > 0 ? ", data.crosses = 0" : "",
-      told_of_gaps(plan));
+      describe_id_gaps(plan));
 }
 
 }  // namespace slide

@@ -127,9 +127,9 @@ TableColumns without_training_columns(TableColumns& columns) {
 template <class Parse>
 Config resolved_by_kind(const std::vector<std::string>& overrides, const Parse& parse) {
   return resolved(settled_by_data(parse(overrides), [&](const Config&) {
-    std::vector<std::string> told = {"data.kind=interactions"};
-    told.insert(told.end(), overrides.begin(), overrides.end());
-    return parse(told);
+    std::vector<std::string> with_kind = {"data.kind=interactions"};
+    with_kind.insert(with_kind.end(), overrides.begin(), overrides.end());
+    return parse(with_kind);
   }));
 }
 

@@ -237,7 +237,7 @@ nlohmann::ordered_json eval_measures(const Metrics& metrics, std::vector<std::ui
   measures[fmt::format("psp_at_{}", smallest)] = metrics.psp(smallest);
   measures[fmt::format("psp_at_{}", largest)] = metrics.psp(largest);
   measures[fmt::format("recall_at_{}", largest)] = metrics.recall(largest);
-  if (!metrics.tells_first_hits()) return measures;
+  if (!metrics.has_first_hits()) return measures;
   measures[fmt::format("hit_rate_at_{}", largest)] = metrics.hit_rate(largest);
   measures[fmt::format("mrr_at_{}", largest)] = metrics.mrr(largest);
   return measures;

@@ -41,7 +41,7 @@ class RunLog {
   // Continues after the first `kept` bytes of the file, or after its end where it is shorter.
   RunLog(std::string path, std::vector<std::uint32_t> ks, std::uint64_t kept);
 
-  // Whether some process has the log at `path` open; false where the file system cannot tell.
+  // Whether some process has the log at `path` open; false where the file system cannot say.
   static bool is_open(const std::string& path);
 
   // From now on also writes the numbers of epochs and evaluations to an event file for TensorBoard at `path`,

@@ -133,7 +133,7 @@ void add_warnings(const DataConfig& config, RunData& data) {
     std::string header = header_warning(path, data.train.sparse_count(), labels);
     if (!header.empty()) report.add_warning(std::move(header));
   };
-  // Held out later; of groups, the split tells of shares that do not fit.
+  // The split comes later; a split of groups warns of shares that do not fit itself.
   if (config.validation.share > 0 && config.group.empty() && data.train.samples() > 1) {
     const std::size_t samples = data.train.samples();
     const auto held_out = static_cast<std::size_t>(config.validation.share * double(samples));

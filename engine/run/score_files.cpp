@@ -103,9 +103,9 @@ Dataset read_numbered_labels(const std::string& path, DataFormat format, const T
   reading.normalize = false;
   reading.columns = wanted.columns;
   const Dataset data = read_warned(path, reading, wanted);
-  const bool tells_labels =
+  const bool states_label_count =
       format == DataFormat::kXmc || format == DataFormat::kNpz || format == DataFormat::kIdx;
-  if (!index.named() && tells_labels) index.limit_to(data.label_count());
+  if (!index.named() && states_label_count) index.limit_to(data.label_count());
   const DatasetView view = data.view();
   DatasetArrays arrays;
   arrays.label_offsets.assign(view.label_offsets.begin(), view.label_offsets.end());

@@ -31,7 +31,7 @@ Truth read_truth(const std::string& path, const TruthOptions& options, LabelInde
 // line, as `slide predict` prints it: `label:score` separated by blanks, or where labels have names
 // `name:score` separated by tabs, or objects of JSON. A matrix may name its columns (`labels`).
 // Rows of interactions name their users, in any order, each once; those of a matrix by its member `users`.
-// Rows of users that are not among those of `rows` are left out, and rows.report is told.
+// Rows of users that are not among those of `rows` are left out and counted in rows.report.
 // "-" is standard input. Rows of blank lines are left out where there are such. Throws InputError for another
 // number of rows than samples, with or without those, and with line and column for anything else at fault: a
 // label twice, unknown or out of range, a score that is not finite. `order`, unless nullptr, gets for each

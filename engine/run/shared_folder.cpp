@@ -87,19 +87,19 @@ int wait_for(const fs::path& token) {
 
 void require_shared_folder(Cluster& cluster, const fs::path& folder, bool create) {
   std::random_device random;
-  std::array<std::uint64_t, 2> told = {std::uint64_t{random()} << 32 | random(), 0};
+  std::array<std::uint64_t, 2> message = {std::uint64_t{random()} << 32 | random(), 0};
   std::unique_ptr<const Token> token;
   if (cluster.rank() == 0) {
-    token = std::make_unique<const Token>(folder, told[0], create);
-    told[1] = static_cast<std::uint64_t>(token->error());
+    token = std::make_unique<const Token>(folder, message[0], create);
+    message[1] = static_cast<std::uint64_t>(token->error());
   }
-  cluster.broadcast(std::as_writable_bytes(std::span(told)), 0);
-  const int first = static_cast<int>(told[1]);
+  cluster.broadcast(std::as_writable_bytes(std::span(message)), 0);
+  const int first = static_cast<int>(message[1]);
   if (first == kNoFolder) return;
   if (first != 0)
     fail_run("{}: the folder cannot be written ({}); give another --out", folder.string(),
              std::strerror(first));
-  const int own = cluster.rank() == 0 ? 0 : wait_for(token_in(folder, told[0]));
+  const int own = cluster.rank() == 0 ? 0 : wait_for(token_in(folder, message[0]));
   std::vector<int> all(static_cast<std::size_t>(cluster.size()));
   cluster.all_gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all)));
   for (std::size_t rank = 0; rank < all.size(); ++rank) {

@@ -90,7 +90,7 @@ class SimilarNames {
   std::optional<std::uint32_t> find(const std::string& name) const;
   // Throws InputError there, with fault_of().
   std::uint32_t id_of(const std::string& name) const;
-  // What a user is told of a name that is not there, with a near one, which takes O(labels), where `suggest`.
+  // The error message for an unknown name; with a near name if `suggest`, which takes O(labels).
   std::string fault_of(const std::string& name, bool suggest = true) const;
   std::string name_of(std::uint32_t id) const;
   bool named() const { return model_.text != nullptr; }

@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 template <class Callback, class... Args>
-void tell(const Callback& callback, Args&&... args) {
+void notify(const Callback& callback, Args&&... args) {
   if (callback) callback(std::forward<Args>(args)...);
 }
 
@@ -60,7 +60,7 @@ void require_own_model(const RunFolder& folder, const Config& config) {
   if (!fs::exists(folder.model())) return;
   try {
     return check_same_config(load_model(folder.model()).config, config, folder.model());
-  } catch (const InputError&) {  // told below
+  } catch (const InputError&) {  // reported below
   }
   fail_input(
       "{}: a model is here that this run did not write, and that it would replace; move it elsewhere, then "
@@ -148,11 +148,11 @@ RunResult TrainingRun::train(const RunObserver& observer) {
   TrainingStart start = facts_of(trainer, threads_);
   if (!saved_ && !config_->train.vectors.empty())
     start.from_vectors = start_from_vectors(config_->train.vectors, data.text.get(), trainer.network());
-  tell(observer.start, start);
+  notify(observer.start, start);
   begin(trainer, data, needed, observer);
   const bool done = run_trainer(trainer, data, observer);
   if (done) {
-    tell(observer.trained);
+    notify(observer.trained);
     finish(trainer, data);
   }
   return {!done, trainer.steps(), trainer.total_steps()};
@@ -163,7 +163,7 @@ RunData TrainingRun::load(const RunObserver& observer) {
   RunData data = read();
   load_seconds_ = seconds_since(start);
   config_.emplace(effective_config(stated_, facts_of(data.train, cluster_)));
-  tell(observer.data, data, load_seconds_);
+  notify(observer.data, data, load_seconds_);
   if (!saved_) {  // for the start line of the log
     train_labels_ = label_checksum(data.train);
     if (data.test) test_labels_ = label_checksum(*data.test);
@@ -172,7 +172,7 @@ RunData TrainingRun::load(const RunObserver& observer) {
   validation_ = take_validation(*config_, data);
   if (validation_) validation_by_ = by;
   if (validation_ && config_->data.validation.file.empty())
-    tell(observer.validation, validation_->size(), data.train.samples(), by);
+    notify(observer.validation, validation_->size(), data.train.samples(), by);
   return data;
 }
 
@@ -257,14 +257,14 @@ void TrainingRun::begin(Trainer& trainer, const RunData& data, const MemoryPlan&
   record_.step_samples = trainer.batch_samples();
   if (!saved_) {
     if (leads()) {
-      if (folder_.begin(*config_, threads_)) tell(observer.kept, folder_.previous());
+      if (folder_.begin(*config_, threads_)) notify(observer.kept, folder_.previous());
       open_log();
       log_->write(log_start(trainer, data, plan));
       for (const std::string& warning : data.warnings()) log_->write_warning(warning);
     }
   } else {
     saved_->restore(trainer);
-    tell(observer.resumed, trainer.steps(), trainer.total_steps());
+    notify(observer.resumed, trainer.steps(), trainer.total_steps());
     if (leads()) {
       folder_.tidy();
       folder_.write_environment(threads_, false);
@@ -319,15 +319,15 @@ bool TrainingRun::run_trainer(Trainer& trainer, const RunData& data, const RunOb
   };
   train_observer.epoch = [&](const EpochReport& report) {
     if (log_) log_->write(report);
-    tell(observer.epoch, report);
+    notify(observer.epoch, report);
   };
   train_observer.tables = [&](const TablesReport& report) {
     if (log_) log_->write(report);
-    tell(observer.tables, report);
+    notify(observer.tables, report);
   };
   train_observer.eval = [&](const EvalReport& report) {
     if (log_) log_->write(report);
-    tell(observer.eval, report);
+    notify(observer.eval, report);
     if (report.best) save_network(folder_.best_model(), trainer, data);
   };
   train_observer.evaluating = observer.evaluating;

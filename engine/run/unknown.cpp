@@ -30,7 +30,8 @@ FeatureKind feature_kind(const TextModel* text, std::optional<DataFormat> format
   return text->options().word_ngrams > 0 ? FeatureKind::kWords : FeatureKind::kCharacters;
 }
 
-std::string told(const Unknown& unknown, const std::string& path, std::uint64_t rows, FeatureKind kind) {
+std::string describe_unknown(const Unknown& unknown, const std::string& path, std::uint64_t rows,
+                             FeatureKind kind) {
   const bool items = kind == FeatureKind::kItems;
   std::vector<std::string> kinds, facts;
   const char* const features = items                              ? "items"
@@ -53,12 +54,13 @@ std::string foreign_warning(const Unknown& unknown, const std::string& path, std
                             FeatureKind kind) {
   const bool text = kind == FeatureKind::kWords || kind == FeatureKind::kCharacters;
   if (text && 2 * unknown.empty_rows > rows)
-    return told(unknown, path, rows, kind) + "; check that the data are those that the model is for";
+    return describe_unknown(unknown, path, rows, kind) +
+           "; check that the data are those that the model is for";
   const bool features = 2 * unknown.features > unknown.all_features;
   const bool labels = unknown.labels < unknown.all_labels && 2 * unknown.labels > unknown.all_labels;
   if (kind != FeatureKind::kNumbers || !(features || labels)) return {};
   return fmt::format("{}, which is most of the {}; check that the data are those that the model is for",
-                     told(unknown, path, rows, kind), features ? "features" : "labels");
+                     describe_unknown(unknown, path, rows, kind), features ? "features" : "labels");
 }
 
 }  // namespace slide

@@ -25,7 +25,8 @@ enum class FeatureKind { kNumbers, kWords, kCharacters, kItems };
 // `text`: the model's vocabulary, or nullptr. `format`: of the data, if known: a model of texts reads files
 // of features, too, by their numbers.
 FeatureKind feature_kind(const TextModel* text, std::optional<DataFormat> format = {});
-std::string told(const Unknown& unknown, const std::string& path, std::uint64_t rows, FeatureKind kind);
+std::string describe_unknown(const Unknown& unknown, const std::string& path, std::uint64_t rows,
+                             FeatureKind kind);
 // The same as a warning, where the data are probably of another set: more than half of the features that are
 // numbers, or of their labels, if some are known, are unknown; or more than half of the texts have no known
 // word. Else empty.

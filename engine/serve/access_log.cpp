@@ -66,7 +66,7 @@ std::string AccessLog::line_of(const Access& access, std::chrono::system_clock::
 void AccessLog::write(const Access& access) {
   if (stale_ && std::chrono::steady_clock::now() - tried_ > kTryAgain) open_again();
   const std::string line = line_of(access, std::chrono::system_clock::now());
-  if (!append(torn_ ? "\n" + line : line)) tell_once(errno);
+  if (!append(torn_ ? "\n" + line : line)) warn_once(errno);
 }
 
 // Returns whether everything was written; else sets errno.
@@ -83,7 +83,7 @@ bool AccessLog::append(std::string_view bytes) {
 }
 
 void AccessLog::reopen() {
-  told_ = false;
+  warned_ = false;
   open_again();
 }
 
@@ -91,13 +91,13 @@ void AccessLog::open_again() {
   tried_ = std::chrono::steady_clock::now();
   Descriptor file = open_log(path_);
   stale_ = !file.is_open();
-  if (stale_) return tell_once(errno);
+  if (stale_) return warn_once(errno);
   file_ = std::move(file);
   torn_ = false;
 }
 
-void AccessLog::tell_once(int reason) {
-  if (std::exchange(told_, true)) return;
+void AccessLog::warn_once(int reason) {
+  if (std::exchange(warned_, true)) return;
   log_("warning", fmt::format("--access-log {}: cannot be written ({}); requests are answered all the same",
                               path_, std::strerror(reason)));
 }

@@ -47,12 +47,12 @@ class AccessLog {
  private:
   void open_again();
   bool append(std::string_view bytes);
-  void tell_once(int reason);
+  void warn_once(int reason);
 
   const std::string path_;
   const Log& log_;
   Descriptor file_;
-  bool told_ = false;
+  bool warned_ = false;
   bool stale_ = false;  // the file could not be opened anew; file_ is the one before
   std::chrono::steady_clock::time_point tried_;
   bool torn_ = false;  // the last line is incomplete

@@ -70,7 +70,8 @@ class ServedModel {
   const std::string& path() const { return path_; }
   // Checksum of the file, eight hexadecimal digits.
   const std::string& fingerprint() const { return fingerprint_; }
-  // Default inference of requests: as the server was told, else as the model is configured.
+  // Default inference of requests: as the options of the server say, else as the configuration of the model
+  // says.
   Inference inference() const { return inference_; }
   // How a request is answered, kFull or kLsh.
   Inference resolved(Inference mode, const Predictor::Wanted& wanted) const;

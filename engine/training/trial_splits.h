@@ -30,7 +30,7 @@ struct TrialSplit {
 struct TrialSplits {
   std::vector<TrialSplit> folds;
   std::string chosen_by;  // split_rule(), or "file"
-  std::string note;       // on the order of the samples, one line; empty: nothing to tell
+  std::string note;       // on the order of the samples, one line; empty without a finding
 };
 
 // Throws InputError when the data are too few to split.

@@ -1,11 +1,11 @@
-// What relates items: item regression (item_ridge.h) and paths of items, users, items, mixed as users held
-// out tell.
+// Item-item weights: item regression (item_ridge.h) and item-user-item paths. Held-out users choose their
+// mix.
 //
 // A path's weight of item i for item j is sum over their common users u of 1 / (items of u), over d_i^a d_j^b
 // with the numbers of users d: a filter of the graph of users and items that keeps its smooth signals (Shen
 // et al., "How Powerful is Graph Convolution for Recommendation?", 2021, section 4; exponents of degrees as
 // in Fu et al., "Revisiting Neighborhood-based Link Prediction for Collaborative Filtering", 2022, section
-// 3). Where the regression takes items apart that are liked together, paths do not.
+// 3). The regression separates items that are liked together; paths do not.
 //
 // Pure functions; results do not depend on the number of threads.
 #pragma once

@@ -53,12 +53,12 @@ SampleBlock draw_block(const Dataset& train, const LabelSums& sums, const Featur
   SampleBlock block;
   block.samples = draw(kSamples, train.samples(), rng);
   block.values.resize(block.samples.size());
-  const auto tells = [&](std::uint32_t label) { return sums.samples(label).size() > 1; };
+  const auto is_evidence = [&](std::uint32_t label) { return sums.samples(label).size() > 1; };
   for (std::size_t s = 0; s < block.samples.size(); ++s) {
     const auto own = train.labels(block.samples[s]);
     block.labels.insert(block.labels.end(), own.begin(), own.end());
     block.rows.push_back(scale.scaled(train.features(block.samples[s]), block.values[s]));
-    block.evidence += std::any_of(own.begin(), own.end(), tells) ? 1 : 0;
+    block.evidence += std::any_of(own.begin(), own.end(), is_evidence) ? 1 : 0;
   }
   sort_distinct(block.labels);
   return block;

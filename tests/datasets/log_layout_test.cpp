@@ -132,12 +132,12 @@ TEST(LogLayout, UnreadColumnsAreWarnedOfWhereAllLinesWeighOne) {
 
 TEST(LogLayout, UnreadColumnsAreToldOfByTheirNumbers) {
   const std::string log = "1\t2\t1600208000\t5\n1\t3\t1600208001\t4\n";
-  EXPECT_EQ(columns_told(log, columns("1", "2", "", "3")),
+  EXPECT_EQ(describe_columns(log, columns("1", "2", "", "3")),
             "users by column 1, items by column 2, times by column 3; not read: column 4");
-  EXPECT_EQ(columns_told(log, columns("2", "1")),
+  EXPECT_EQ(describe_columns(log, columns("2", "1")),
             "users by column 2, items by column 1; not read: column 3, column 4");
-  EXPECT_EQ(columns_told(log, columns("1", "2", "4", "3")), "");
-  EXPECT_EQ(columns_told(log, {}), "") << "all are read";
+  EXPECT_EQ(describe_columns(log, columns("1", "2", "4", "3")), "");
+  EXPECT_EQ(describe_columns(log, {}), "") << "all are read";
 }
 
 TEST(LogLayout, NamesOfColumnsStandOnce) {

@@ -34,11 +34,11 @@ class CommandFaultsTest : public DisturbedTest {
       if (outcome.code == 0) {
         EXPECT_EQ(without_times(outcome.out), without_times(wanted.out));
       } else {
-        EXPECT_TRUE(point.kills() ? outcome.code == 128 + SIGKILL : is_told(point, outcome))
+        EXPECT_TRUE(point.kills() ? outcome.code == 128 + SIGKILL : is_reported(point, outcome))
             << "code " << outcome.code << ", " << outcome.err;
       }
     }
-    tell_points(name, points);
+    list_points(name, points);
   }
 
   void make(const Strings& arguments) { expect_done(slide_.run(arguments)); }

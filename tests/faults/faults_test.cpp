@@ -41,12 +41,12 @@ class FaultsTest : public DisturbedTest {
       tried.prepare();
       check(tried, point, with("FAULT=" + point.text(), tried.arguments));
     }
-    tell_points(name, points);
+    list_points(name, points);
   }
 
   void check(const Case& tried, const Point& point, const Outcome& outcome) {
     if (outcome.code == 0) return tried.done(outcome);
-    EXPECT_TRUE(point.kills() ? outcome.code == 128 + SIGKILL : is_told(point, outcome))
+    EXPECT_TRUE(point.kills() ? outcome.code == 128 + SIGKILL : is_reported(point, outcome))
         << "code " << outcome.code << ", " << outcome.err;
     tried.broken(point.kills());
   }

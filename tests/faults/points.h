@@ -70,7 +70,7 @@ inline std::vector<Point> points_of(const std::string& counts, std::size_t most)
 }
 
 // Whether a failure ends the program correctly: one line, and the exit code of its kind.
-inline bool is_told(const Point& point, const Outcome& outcome) {
+inline bool is_reported(const Point& point, const Outcome& outcome) {
   const std::string& line = outcome.err;
   const bool one_line = line.starts_with("slide: ") && line.find('\n') + 1 == line.size();
   if (point.survivable() || !one_line) return false;
@@ -80,7 +80,7 @@ inline bool is_told(const Point& point, const Outcome& outcome) {
 }
 
 // Prints the number of tried points of each kind.
-inline void tell_points(const std::string& command, const std::vector<Point>& points) {
+inline void list_points(const std::string& command, const std::vector<Point>& points) {
   std::map<std::string, int> count;
   for (const Point& point : points) ++count[point.kind];
   std::cout << command << ':';

@@ -91,7 +91,7 @@ TEST_F(ServeFaultsTest, ARunningServerContinues) {
         << *refusal;
     EXPECT_FALSE(point.survivable()) << *refusal;
   }
-  tell_points("serve", points);
+  list_points("serve", points);
 }
 
 }  // namespace

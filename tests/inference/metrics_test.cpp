@@ -38,7 +38,7 @@ TEST(Metrics, HitRateAndReciprocalRankAreOfTheFirstHit) {
   EXPECT_DOUBLE_EQ(metrics.mrr(1), 0.25);
   EXPECT_DOUBLE_EQ(metrics.mrr(4), (0.5 + 1.0) / 4);
   EXPECT_FALSE(metrics.to_json().contains("mrr_at_4"));
-  metrics.tell_first_hits();
+  metrics.include_first_hits();
   EXPECT_DOUBLE_EQ(metrics.to_json()["mrr_at_4"].get<double>(), 0.375);
   std::vector<Metrics::Ratio> ratios;
   metrics.append_ratios(ratios);
