@@ -1,6 +1,5 @@
-// Lines of a file that are no samples where it is read for training, tests and measures, but are answered as
-// one each where it is read for predictions: blank ones. So scores of a file may have a row for each of them.
-// Safe to call from any thread.
+// Positions of blank lines. Training and evaluation skip blank lines; prediction answers each with a row.
+// Score files may therefore have rows for blank lines. Safe to call from any thread.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +10,9 @@
 
 namespace slide {
 
-// Their places among all rows that RowStream makes of the file or files at `path`, ascending; none of formats
-// whose blank lines are samples, or which have no lines. options.format is not kAuto.
+// Returns the positions of blank lines among all rows that RowStream makes of the file or files at `path`,
+// ascending. Empty for formats whose blank lines are samples, and for formats without lines. options.format
+// must not be kAuto.
 std::vector<std::uint64_t> blank_rows(const std::string& path, const ReadOptions& options);
 
 }  // namespace slide

@@ -34,13 +34,13 @@ struct CachedDataset {
 // first: FIRST+N.slidecache for N further files.
 std::string cache_path(const std::string& path);
 
-// As read_dataset(path, options), with the same results and errors, but from the cache where possible. Files
+// Reads from the cache where possible, with the results and errors of read_dataset(path, options). Files
 // with skipped rows are not cached. A cache that cannot be written (read-only folder, full disk) is not an
 // error: the data is then in memory, and the outcome says so.
 CachedDataset read_dataset_cached(const std::string& path, const ReadOptions& options = {});
 
-// As read_dataset(path, options), but into an unnamed file in the folder of `beside` instead of memory.
-// Throws Error where that cannot be written.
+// Reads as read_dataset(path, options) into an unnamed file in the folder of `beside` instead of memory.
+// Throws Error where that file cannot be written.
 Dataset read_dataset_to_disk(const std::string& path, const ReadOptions& options, const std::string& beside);
 
 }  // namespace slide

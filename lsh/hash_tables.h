@@ -73,8 +73,8 @@ class HashTables {
   void insert_all(int threads);
   // The neurons `ids` get the fingerprint kNotFiled. O(tables * ids).
   void leave_out(std::span<const std::uint32_t> ids);
-  // As insert_all(), without neurons of kNotFiled and in the least memory: by counting sort, ascending in
-  // each bucket; a full bucket keeps its first neurons. Frees the fingerprints. Only const calls may follow,
+  // Inserts all neurons except kNotFiled by counting sort, in the least memory: ids ascend in each bucket; a
+  // full bucket keeps its first neurons. Frees the fingerprints. Only const calls may follow,
   // without fingerprint().
   void insert_fixed(int threads);
   // Moves neuron ids[i] to fingerprint fresh[table*ids.size() + i], if it differs. Parallel over tables.

@@ -55,7 +55,7 @@ struct QueryScratch {
   std::vector<std::uint32_t> counted;    // ids with a count, and one write-only slot
   std::vector<std::uint32_t> histogram;  // ids by count
   std::vector<std::uint64_t> ranked;     // counted ids as sortable keys
-  // Of the search policy.
+  // Used by the search policy:
   std::vector<std::uint32_t> flips;  // [table][lane]: mask of the least certain bit of a fingerprint
   std::vector<std::span<const std::uint32_t>> buckets;  // that the querying samples read
   // By neuron id: `zero` + number of buckets with the id. A value up to `zero` is from an earlier query and

@@ -42,8 +42,8 @@ std::optional<LogLayout> layout_of_header(std::string_view text, const LogOption
 // and items have names of logs alone, and no other column is named like texts or labels.
 bool has_log_header(std::string_view text);
 
-// What the columns of a header, or those that `options` name by number, are: "users by user_id, items by
-// item_id; not read: channel"; empty where all of them are read, and for other texts.
+// Describes the roles of the columns of a header, or of columns that `options` name by number: "users by
+// user_id, items by item_id; not read: channel". Empty where all columns are read, and for other texts.
 std::string describe_columns(std::string_view text, const LogOptions& options);
 
 }  // namespace slide

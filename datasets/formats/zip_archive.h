@@ -48,7 +48,7 @@ struct ZipMember {
 inline constexpr std::uint64_t kZip64From = 0xF0000000;
 
 // Writes an archive of deflated members into `file`, opened for writes in any order; does not finish the
-// file. Equal members give equal bytes. Throws Error where the file cannot be written. Tests alone change
+// file. Equal members give equal bytes. Throws Error where the file cannot be written. Only tests change
 // `zip64_from`.
 void write_zip(AtomicFile& file, const std::vector<ZipMember>& members,
                std::uint64_t zip64_from = kZip64From);

@@ -29,7 +29,7 @@ struct RecordColumns {
 // kMaxNesting, has an object in a wanted column, or something else than finite numbers in the dense one.
 void parse_json_record(std::string_view line, const RecordColumns& columns, JsonRecord& record);
 
-// What the first line of JSON is where it is no whole object, and what to do, for a message; else empty.
+// Error message, with a remedy, for a first line of JSON that is no whole object; else empty.
 std::string json_form_fault(std::string_view line);
 
 // Names of the columns of a line, as far as it can be parsed.

@@ -12,7 +12,7 @@
 
 namespace slide {
 
-// What is wrong with a label that has_control().
+// Error message for a label that has_control().
 inline constexpr const char* kControlInLabel =
     "a label with a line break, TAB or other control character in its name; write it without";
 

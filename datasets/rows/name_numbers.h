@@ -1,4 +1,5 @@
-// Numbers names in the order in which they come: an open table by hash. One thread at a time.
+// String interning: assigns ids 0, 1, ... to distinct strings in order of first occurrence. A hash table with
+// linear probing. One thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@ namespace slide {
 
 class NameNumbers {
  public:
-  // The number of a name, a new one for a new name; its bytes must outlive this object.
+  // Returns the id of `name`; assigns the next one to a new name, whose bytes must outlive this object.
   std::uint32_t operator()(std::string_view name) {
     if (2 * (names_.size() + 1) > slots_.size()) grow();
     const std::uint64_t key = key_of(name);
@@ -30,7 +31,7 @@ class NameNumbers {
   }
 
   std::span<const std::string_view> names() const { return names_; }
-  // Forgets all names and keeps the memory.
+  // Removes all names and keeps the memory of the table.
   void clear() {
     slots_.assign(slots_.size(), {});
     names_.clear();
@@ -39,14 +40,14 @@ class NameNumbers {
 
  private:
   static constexpr std::uint32_t kFree = 0xffffffff;
-  static constexpr std::size_t kShort = 7;  // bytes that are a key themselves
+  static constexpr std::size_t kShort = 7;  // max bytes of a name whose key determines it
   static constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15ULL;
   struct Slot {
     std::uint64_t key = 0;
     std::uint32_t number = kFree;
   };
 
-  // Short names by their bytes and length, others by a hash, whose highest bit is 1.
+  // Short names: bytes and length, without collisions, highest bit 0. Longer names: a hash, highest bit 1.
   static std::uint64_t key_of(std::string_view name) {
     std::uint64_t key = 0;
     if (name.size() <= kShort) {

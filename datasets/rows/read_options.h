@@ -85,7 +85,7 @@ struct ReadOptions {
   std::shared_ptr<const TextModel> text = nullptr;
   // Columns of a table.
   TableColumns columns = {};
-  // What a log of interactions is read by.
+  // Columns and form of an interaction log.
   LogOptions log = {};
   // Skip malformed lines of text; else the first one is an error.
   bool skip_bad = false;

@@ -1,4 +1,5 @@
-// Report of a reading, besides the rows. Not thread-safe; readers fill it after their threads have finished.
+// Errors and warnings from reading a data set. Not thread-safe; readers fill it after their threads have
+// finished.
 #pragma once
 
 #include <fmt/core.h>
@@ -31,15 +32,15 @@ struct ReadReport {
   static constexpr std::size_t kMaxWarnings = 16;
 
   std::uint64_t bad_rows = 0;      // malformed rows, skipped
-  std::vector<std::string> first;  // descriptions of the first kShown of them
-  // What the model does not know and was left out: features, of text words, and labels of text; each
-  // as often as it is there.
+  std::vector<std::string> first;  // descriptions of the first kShown malformed rows
+  // Numbers of occurrences that the model does not know: features (of text: words), which are left out; labels
+  // of text.
   std::uint64_t unknown_features = 0;
   std::uint64_t unknown_labels = 0;
-  // What is probably not meant as it was read, a line each: "FILE:LINE: what it looks like; what to do".
+  // Content that is probably misread, one line each: "FILE:LINE: what it looks like; remedy".
   std::vector<std::string> warnings;
 
-  // Adds the report of a reading of further data.
+  // Adds the report of further data.
   void add(const ReadReport& other) {
     bad_rows += other.bad_rows;
     unknown_features += other.unknown_features;
@@ -48,7 +49,7 @@ struct ReadReport {
     for (const std::string& warning : other.warnings) add_warning(warning);
   }
 
-  // Each once, and of many files the first few.
+  // Keeps each warning once, and at most kMaxWarnings.
   void add_warning(std::string warning) {
     warning = one_line(std::move(warning));
     if (warnings.size() < kMaxWarnings && std::ranges::find(warnings, warning) == warnings.end())

@@ -9,7 +9,7 @@ namespace slide {
 
 enum class ColumnUse : std::uint8_t { kId, kLabels, kText };
 
-// What a column is usually used for, by its whole name without case; plurals in -s, and *_id as ids, too.
+// Usual role of a column by its name: the whole name, in any case. Accepts plurals in -s; takes *_id for ids.
 std::optional<ColumnUse> usual_use(std::string_view name);
 
 // Whether a name, in lower case, has the name of labels or texts as a part, as "reviewtext" has.

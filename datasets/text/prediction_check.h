@@ -6,7 +6,7 @@
 
 namespace slide {
 
-// What is wrong, "FILE:LINE: ...", if each of the first lines of `head` is 'name:score TAB name:score',
+// Error message "FILE:LINE: ..." if each of the first lines of `head` is 'name:score TAB name:score',
 // behind a user or not, with probabilities that do not rise, and one has several or there are five; or an
 // object of such predictions; else "". O(bytes looked at, 64 KiB at most).
 std::string predictions_of_names(std::string_view head, const std::string& origin);

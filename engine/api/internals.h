@@ -70,7 +70,7 @@ struct Model::Impl {
   mutable slide::Model model;  // constant except for its hash tables
   mutable std::once_flag tables;
   mutable SharedScorers scorers;  // of all predictors of the model
-  // Of labels and of features, made when they are first asked for.
+  // Similarity indexes of labels and of features, built on first use.
   mutable std::mutex similar_mutex;
   mutable std::array<std::shared_ptr<const SimilarRows>, 2> similar_rows;
   std::shared_ptr<const SimilarRows> similar(bool features, int threads) const;

@@ -16,8 +16,8 @@ inline constexpr std::size_t kMaxNesting = 32;
 // not JSON.
 bool nests_too_deep(std::string_view json);
 
-// Whether the text has a control character (U+0000 to U+001F, U+007F), which moves a terminal or ends a line.
-// `tab`: TAB is none.
+// Whether the text has a control character (U+0000 to U+001F, U+007F), which can move the cursor of a
+// terminal or end a line. `tab`: TAB is allowed.
 bool has_control(std::string_view text, bool tab = false);
 
 // Excerpt for messages: the first 80 UTF-8 characters, then "..." where there are more; control characters

@@ -1,4 +1,4 @@
-// What `slide evaluate` finds, as JSON, text and files. One thread.
+// Results of `slide evaluate`, as JSON, text and files. One thread.
 #pragma once
 
 #include <optional>

@@ -6,7 +6,7 @@
 
 namespace slide::cli {
 
-// What a value of an option is called in help: "FILE", "full|lsh"; empty for a flag.
+// Name of the value of an option in help: "FILE", "full|lsh"; empty for a flag.
 std::string value_name(const CLI::Option& option);
 
 // A positional argument in a line of usage: "MODEL", "[DATA]", "RUN...".

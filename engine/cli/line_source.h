@@ -40,7 +40,7 @@ class SharedLines {
  public:
   SharedLines(Cluster& cluster, int descriptor) : cluster_(cluster), source_(descriptor) {}
 
-  // As LineSource::next().
+  // The same as LineSource::next().
   std::string_view next();
 
  private:

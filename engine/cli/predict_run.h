@@ -1,4 +1,4 @@
-// What `slide predict` and `slide recommend` do: the top labels of each sample or user.
+// Runs `slide predict` and `slide recommend`: prints the top labels of each sample or user.
 #pragma once
 
 #include <cstdint>

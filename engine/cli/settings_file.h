@@ -41,7 +41,7 @@ class Settings {
   std::string with_place(const std::string& fault) const;
 
  private:
-  // What gave a variable its value: its key and line in the file, or the variable itself.
+  // Origin of the value of a variable: key and line in the file, or the variable itself.
   std::string place_of(const std::string& variable) const;
   void set_variable(const config::PlainKey& key, const std::string& file);
   std::optional<std::string> word_of(const std::string& name) const;

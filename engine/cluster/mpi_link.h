@@ -45,7 +45,7 @@ class MpiLink {
   bool done(Requests& requests);
   void finish(Requests& requests);
   void finish(MPI_Request request);
-  // As Cluster::all_gather.
+  // Implements Cluster::all_gather.
   void gather(std::span<const std::byte> mine, std::span<std::byte> all);
   // Collective: throws Error on all ranks where any rank has a nonempty reason: the first such reason, with
   // the rank's name.

@@ -9,7 +9,7 @@
 
 namespace slide {
 
-// What a configuration leaves to the job.
+// Facts of a job that automatic settings of its configuration depend on.
 struct JobFacts {
   std::uint32_t processes = 1;  // that train together
   bool dense_only = false;      // all features of the training samples are dense columns

@@ -18,8 +18,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b,
 // section. Ties go to the first; empty if there are no names.
 std::string nearest_name(std::string_view name, std::span<const std::string> names);
 
-// Of `count` names the one with the smallest edit distance from `name`, which is at most half of the bytes of
-// the longer of the two; the first of several, empty where there is none.
+// Returns the name of smallest edit distance from `name` among `count` names; on ties the first. Empty where
+// every distance exceeds half of the bytes of the longer name.
 std::string near_name(std::string_view name, std::size_t count,
                       const std::function<std::string(std::size_t)>& name_of);
 std::string near_name(std::string_view name, std::span<const std::string> names);

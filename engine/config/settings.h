@@ -194,8 +194,8 @@ struct NeighbourConfig {
   double mean = 0.5;           // exponent of the power mean of probability and vote
 };
 
-// As a default argument write Config(): for Config{}, GCC 12 destroys members twice when the construction of
-// a later one throws.
+// Write Config(), not Config{}, for default arguments: with Config{}, GCC 12 destroys members twice when the
+// construction of a later one throws.
 struct Config {
   DataConfig data;
   TextOptions text;  // [text]: conversion of text to features

@@ -26,9 +26,9 @@ void visit_crossed(const SparseRow& row, F&& visit) {
     const std::uint64_t size = std::bit_cast<std::uint32_t>(std::fabs(row.values[i]));
     return size == 0 ? ~std::uint64_t{0} : ~size << 32 | i;
   };
-  std::uint64_t last = ~std::uint64_t{0} - 1;
+  std::uint64_t last = ~std::uint64_t{0} - 1;  // largest key that is visited; excludes entries of value 0
   if (row.ids.size() > kCrossedFeatures) {
-    // No thread_local: where memory fails, glibc aborts at the registration of its destructor.
+    // Not thread_local: out of memory, glibc aborts when it registers the destructor.
     std::vector<std::uint64_t> keys(row.ids.size());
     for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = key_of(i);
     const auto end = keys.begin() + (kCrossedFeatures - 1);

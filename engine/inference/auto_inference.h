@@ -1,8 +1,8 @@
-// What `eval.inference = "auto"` stands for: candidates of hash tables where they answer faster than all
-// neurons at 99.9 % of the P@1, else all neurons. README.md of this folder has the measurements.
+// Resolves `eval.inference = "auto"`: candidates of hash tables where they answer faster than all neurons at
+// 99.9 % of the P@1, else all neurons. README.md of this folder has the measurements.
 //
-// A function of the configuration, the labels of the training data and the question alone: commands, server,
-// library and all processes of a run decide the same way.
+// The result depends only on the configuration, the labels of the training data and the call: commands,
+// server, library and all processes of a run decide the same way.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ inline constexpr std::size_t kMaxTableK = 64;           // more labels wanted: t
 inline constexpr double kMinFrequentShare = 0.4;
 inline constexpr std::size_t kMinPerCandidate = 64;  // labels for each of eval.candidates
 
-// What a call asks for, besides the labels of its samples.
+// Requirements of a call besides the labels of its samples.
 struct InferenceNeeds {
   std::size_t k = 5;
   std::size_t candidates = 256;  // as eval.candidates

@@ -33,10 +33,10 @@ class CandidateRescorer {
   };
   Scratch make_scratch() const { return {exact_.make_scratch(), {}, {}, {}}; }
 
-  // The three methods below pass exact scores of sample s of block b to batch.best and batch.votes.
+  // The three methods below pass exact scores of sample s of block b to batch.best and batch.votes. Call them
+  // in this order.
   //
-  // Scores the labels with the largest votes, which are likely to be among the top k. Call it before the
-  // others.
+  // Scores the labels with the largest votes, which are likely to be among the top k.
   void score_first_votes(std::uint32_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
   // Scores the candidates that can still be among the top k and clears `candidates`; returns the number of
   // scored labels. Each label occurs once.

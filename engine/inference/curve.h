@@ -11,7 +11,7 @@
 
 namespace slide {
 
-// What a threshold gives: all scores of at least this count as predictions.
+// Precision and recall at a threshold: scores of at least the threshold count as predictions.
 struct CurvePoint {
   float threshold = 0;
   DecisionCounts counts;
@@ -21,7 +21,7 @@ struct CurvePoint {
 // are missed at every threshold. O(n log n) for n scores.
 std::vector<CurvePoint> precision_recall_curve(const Dataset& scores, const Dataset& truth);
 
-// What makes a threshold the best.
+// Criterion for the choice of a threshold.
 struct ThresholdGoal {
   // The lowest threshold, and so the highest recall, of at least this precision; none: the highest F1.
   std::optional<double> precision = {};

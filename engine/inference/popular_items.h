@@ -21,7 +21,8 @@ class PopularItems {
   bool empty() const { return ranked_.empty(); }
   // Best first, without items that nobody has.
   std::span<const Prediction> ranked() const { return ranked_; }
-  // Of softmax: the logarithm of the sum of all own probabilities; 0 where one process holds all labels.
+  // With softmax: logarithm of the sum of the probabilities of the labels of this process; 0 where one
+  // process holds all labels.
   double log_norm() const { return log_norm_; }
 
  private:

@@ -34,7 +34,8 @@ struct Reliability {
   double error() const;
 };
 
-// Of all (sample, label) pairs with a score; nullopt where a score is outside [0, 1] or there is none. O(n).
+// Reliability over all (sample, label) pairs with a score; nullopt without scores, or where one is outside
+// [0, 1]. O(n).
 std::optional<Reliability> reliability(const Dataset& scores, const Dataset& truth);
 // The same of the first label of each sample alone, which has one.
 std::optional<Reliability> top_reliability(const Dataset& scores, const Ranking& ranking,

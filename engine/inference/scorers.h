@@ -16,7 +16,7 @@
 
 namespace slide {
 
-// What scorers depend on besides the network.
+// Options of scorers; with the network they determine the scorers.
 struct ScorerChoice {
   Inference mode = Inference::kFull;  // or kLsh
   std::size_t candidates = 0;         // of kLsh, as in InferenceOptions
@@ -51,8 +51,8 @@ class Scorers {
 // The scorers of one network that are in use. Thread-safe.
 class SharedScorers {
  public:
-  // Those of an earlier call with an equal choice, if somebody still holds them; else makes them. Concurrent
-  // calls wait for each other.
+  // Returns the scorers of an earlier call with an equal choice while a caller still holds them; else builds
+  // them. Concurrent calls wait for each other.
   std::shared_ptr<const Scorers> get(const TrainedNetwork& trained, const ScorerChoice& choice, int threads);
   std::size_t made() const;  // scorers made so far
 

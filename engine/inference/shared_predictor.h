@@ -54,11 +54,11 @@ class SharedPredictor {
   std::vector<double> all_norms_;
 };
 
-// As ranked(), with a SharedPredictor. Collective; all processes get the same result.
+// ranked() with a SharedPredictor. Collective; all processes get the same result.
 Ranking ranked_shared(Cluster& cluster, const TrainedNetwork& trained, const Dataset& data,
                       const InferenceOptions& options, const LabelPairs& pairs = {});
 
-// As evaluate(), with a SharedPredictor. Collective; all processes get the same result.
+// evaluate() with a SharedPredictor. Collective; all processes get the same result.
 Metrics evaluate_shared(Cluster& cluster, const TrainedNetwork& trained, const Dataset& data,
                         const InferenceOptions& options, std::span<const std::uint32_t> ks,
                         Metrics::Propensities inverse_propensities, Metrics::Groups groups);

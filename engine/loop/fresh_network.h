@@ -1,4 +1,4 @@
-// A network of the core alone at the beginning of training. Pure function, safe from any thread.
+// Initial network of the core (without feature crosses and linear term). Pure function, safe from any thread.
 #pragma once
 
 #include "datasets/rows/dataset.h"

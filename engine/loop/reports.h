@@ -1,4 +1,4 @@
-// What the training loop reports while it runs. Plain data.
+// Reports of the training loop to its observers. Plain data.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 //
 // The loop knows layers, losses and hash tables. What it does not know comes in by doors: samples from a
 // SampleSource, everything after an epoch (evaluation) by a callback, other processes by a Cluster, which is
-// absent alone. One thread calls it; it uses `threads` threads.
+// absent in a single process. One thread calls it; it uses `threads` threads.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@
 
 namespace slide {
 
-// What a loop begins with.
+// Initial state of a loop.
 struct LoopStart {
   Network network;                               // with its tables
   std::unique_ptr<SampleSource> source;          // not null

@@ -3,7 +3,7 @@
 //
 // Layer holds the parameters and computes forward and backward passes. LayerTraining (layer_training.h) holds
 // the state of training. Thread safety: const functions may run on tiles of many blocks at the same time,
-// with one scratch per thread; other functions run alone.
+// with one scratch per thread; call other functions from one thread at a time.
 #pragma once
 
 #include <cstdint>

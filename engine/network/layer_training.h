@@ -2,7 +2,8 @@
 // Built for one layer and one shape of batches; allocates nothing later.
 //
 // "Delta" is the gradient of the loss by a neuron's logit or sum. Thread safety: list_touched() may run for
-// different blocks, update() for different shards at the same time; other functions run alone.
+// different blocks, update() for different shards at the same time; call other functions from one thread at a
+// time.
 #pragma once
 
 #include <cstdint>

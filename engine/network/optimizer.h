@@ -2,7 +2,7 @@
 // momentum and decay wait until the next gradient.
 //
 // Thread safety: update() and update_columns() are const and safe for different rows at the same time; the
-// setters run alone, before a step.
+// call setters before a step, from one thread.
 #pragma once
 
 #include <span>

@@ -9,7 +9,7 @@
 
 namespace slide::report {
 
-// What the page shows:
+// JSON data of the page:
 //   {"version":..,"name":..,"results":{..} (of `slide evaluate --json`),
 //    "points":[{"threshold":..,"precision":..,"recall":..,"f1":..}], the curve by falling threshold}
 // A curve of many points is thinned to about 500, at equal steps of recall and of scores; the first, the last

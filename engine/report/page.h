@@ -12,7 +12,7 @@ namespace slide::report {
 // evaluation_data() in evaluation.h.
 enum class PageKind { kRuns, kSearch, kEvaluation };
 
-// Escapes `data` so that it cannot end its script element; replaces invalid UTF-8.
+// Returns the HTML of the page. Escapes `data`, which cannot end its script element; replaces invalid UTF-8.
 std::string make_page(PageKind kind, const nlohmann::ordered_json& data);
 
 // Whether `beginning` is the start of a page written by make_page().

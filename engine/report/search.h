@@ -19,7 +19,7 @@ struct SearchHistory {
   TuneResult result;
 };
 
-// What the page shows:
+// JSON data of the page:
 //   {"version":..,"name":..,"file":..,"ks":[1,3,5],"samples":..,"splits":..,"validation_samples":..,"validation_by":"random"
 //   (TuneResult),
 //    "limit":.. (seconds, or missing),"best":trial number,"leader":the trial of highest score,

@@ -1,4 +1,4 @@
-// What a training set holds, for a first look at it. Safe to call from any thread.
+// Summary of a training set for a first look. Safe to call from any thread.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,8 @@ struct DataLook {
   static constexpr std::size_t kFrequent = 5;
 
   std::string form;  // of the first file: "XMC text", "labels<TAB>text", ...
-  // Of a table, with commas between them; of a log where some are not read, what they are; else empty.
+  // Table: names of columns with commas between them. Log with unread columns: describe_columns(). Else
+  // empty.
   std::string columns;
   std::size_t samples = 0;
   std::size_t unlabelled = 0;                                   // samples

@@ -8,8 +8,8 @@
 
 namespace slide {
 
-// What data.dense is for training on data.train: as it is set, else the column that is found in the file, or
-// empty. Throws InputError where it is set for other data.
+// Effective value of data.dense for training on data.train: as configured, else the column found in the
+// file; empty without one. Throws InputError where it is configured for data without columns.
 std::string dense_column(const DataConfig& config);
 
 // The name in data.dense; empty: there is none.

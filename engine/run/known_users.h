@@ -1,4 +1,4 @@
-// What users have by a log of interactions, to predict for them by name.
+// Items of users from an interaction log, to predict for users by name.
 #pragma once
 
 #include <cstdint>

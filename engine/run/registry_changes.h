@@ -8,7 +8,7 @@
 
 namespace slide {
 
-// What a change was and what is current since.
+// A change of the registry, and the current model after it.
 struct RegistryResult {
   std::string name;     // of the model
   std::string before;   // that was current before; empty: none

@@ -69,8 +69,8 @@ void add_label_weights(const DataConfig& config, RunData& data);
 // nullopt where data.validation is not set. Throws InputError where too few samples have labels.
 std::optional<Dataset> take_validation(const Config& config, RunData& data);
 
-// What the effective configuration of a job on `train` follows from. `cluster`: the processes that train
-// together, or nullptr.
+// The facts that effective_config() of a job on `train` needs. `cluster`: the processes that train together,
+// or nullptr.
 JobFacts facts_of(const Dataset& train, const Cluster* cluster = nullptr);
 
 // Number of features known to a model.

@@ -24,7 +24,7 @@ struct RunData {
   LogTimes times;                         // of interactions in `train`; empty of other data
   ReadReport train_report, test_report, validation_report;
 
-  // Of all readings, each once.
+  // Warnings of all reports, each once.
   std::vector<std::string> warnings() const {
     ReadReport all = train_report;
     all.add(test_report);

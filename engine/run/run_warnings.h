@@ -16,18 +16,18 @@ void check_separator(const DataConfig& config, const TextModel* text);
 // Throws InputError for "-", which is no file to train on or to evaluate while training.
 void refuse_standard_input(const std::string& file);
 
-// A warning that the samples at `path`, to measure by, are in a file that training reads by `config`; ""
-// where none is, for logs, whose items are held out, and where data.train_first or data.test_last takes them
-// apart.
+// Returns a warning where the evaluation samples at `path` are in a file that training reads by `config`. ""
+// where they are not, for logs, whose items are held out, and where data.train_first or data.test_last
+// separates them.
 std::string training_file_warning(const std::string& path, const DataConfig& config);
 
-// A warning that the header of XMC text at `path` has fewer features or labels than a model, as that of
-// another set; "" for other files and pipes. Ids beyond a model are counted (unknown.h).
+// Returns a warning where the header of XMC text at `path` has fewer features or labels than a model: it is
+// probably of another data set. "" for other files and pipes. unknown.h counts ids beyond those of a model.
 std::string header_warning(const std::string& path, std::size_t features, std::size_t labels);
 
 // Appends to the reports of `data` the warnings that need all samples: training data without repeated labels,
-// interactions with one item a user, test or validation data with nothing to measure, or mostly with labels
-// that training lacks.
+// interactions with one item a user, and test or validation data without known labels, or mostly with
+// unknown ones.
 void add_warnings(const DataConfig& config, RunData& data);
 
 }  // namespace slide

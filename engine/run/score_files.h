@@ -20,7 +20,8 @@ TruthOptions truth_options(const DataConfig& data);
 // .npz, or what read_labels() of label_lists.h takes in an .npy, whose name does not begin with X. Labels
 // beyond those that are named or that have scores are kept: they count as missed. The first file that is read
 // with an index says whether labels have names; data with a header, and matrices, how many labels there are.
-// Of interactions, labels are all items of each user. The result has no features. Throws InputError.
+// For interactions, the labels of a sample are all items of its user. The result has no features. Throws
+// InputError.
 Dataset read_labels(const std::string& path, const TruthOptions& options, LabelIndex& index);
 
 // The same of the samples that scores are of: of interactions, as `slide test` reads them, labels are what a

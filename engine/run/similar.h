@@ -1,6 +1,5 @@
-// The most similar labels (items), or features (words), of many: by the cosine of their vectors (vectors.h).
-//
-// Immutable once it is made: safe from any thread.
+// Search for the most similar labels (items) or features (words), by the cosine of their vectors (vectors.h).
+// After construction and round_rows(), safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +18,13 @@ namespace slide {
 
 enum class SimilarOf { kLabels, kFeatures };
 
-// So many unknown names of a request come with a near one.
+// Max number of unknown names of a request for which a near name is suggested.
 inline constexpr std::size_t kMaxSuggested = 3;
 
 // Unit vectors of all labels or features; for search() also their differences from the mean row, in 8 bits.
 class SimilarRows {
  public:
-  // Beside less rows, nearest() is as quick.
+  // Below this number of rows, search() has no advantage over nearest().
   static constexpr std::size_t kMinRounded = 20000;
 
   // Memory: 4 * width bytes a row, the width rounded up to a cache line. Throws InputError where the model
@@ -34,16 +33,16 @@ class SimilarRows {
 
   std::size_t size() const { return size_; }
 
-  // For each of `ids`, up to `count` others by falling cosine, ties by id; rows of zeros have none and are
-  // none. O(ids * size * width), by the threads.
+  // Returns for each of `ids` up to `count` other rows by decreasing cosine, ties by id. Rows of zeros get no
+  // answer and are in no answer. O(ids * size * width / threads).
   std::vector<std::vector<Related>> nearest(const std::vector<std::uint32_t>& ids, std::size_t count,
                                             int threads) const;
 
-  // Prepares search(); no effect below kMinRounded rows. Not safe beside other calls. Memory: a byte for each
-  // number of a row, and 9 bytes a row.
+  // Quantizes the rows to int8 for search(); no effect below kMinRounded rows. Not safe during other calls.
+  // Memory: width + 9 bytes a row.
   void round_rows(int threads);
-  // As nearest(), but compares the rounded rows first, by their distances in 8 bits, and of the first 64, or
-  // 4 for each of `count`, the exact cosines. nearest() without rounded rows.
+  // As nearest(), but approximate: ranks all rows by int8 distances, then the first max(64, 4 * count) by
+  // exact cosines. Without quantized rows the same as nearest().
   std::vector<std::vector<Related>> search(const std::vector<std::uint32_t>& ids, std::size_t count,
                                            int threads) const;
 
@@ -78,7 +77,7 @@ class SimilarRows {
   std::size_t q_stride_ = 0;
   AlignedArray<std::int8_t> q_;
   std::vector<std::int8_t> exponents_;
-  std::vector<std::int32_t> starts_;  // what signed queries as unsigned bytes add
+  std::vector<std::int32_t> starts_;  // correction of dot products for queries stored as unsigned bytes
   std::vector<float> shift_;          // -|r - mean|^2 / 2; minus infinity for rows of zeros
 };
 

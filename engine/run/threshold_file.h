@@ -30,9 +30,9 @@ struct ThresholdLabel {
 using FindLabel = std::function<std::optional<std::uint32_t>(const ThresholdLabel&)>;
 Thresholds read_thresholds(const std::string& path, const FindLabel& find);
 
-// Those of a model: by names where its labels have names, else by numbers. `text`: a number, or a file.
-// Throws InputError also for labels that the model does not have, and where a threshold cannot be one of
-// probabilities: below 0, or above all floats.
+// Thresholds of labels of a model: by names where its labels have names, else by numbers. `text`: a number,
+// or a file. Throws InputError also for labels that the model does not have, and where a threshold cannot be
+// one of probabilities: below 0, or above all floats.
 Thresholds thresholds_of_model(const std::string& text, const Model& model);
 
 // A finite number, in full; else nullopt.

@@ -69,7 +69,7 @@ class TrainingRun {
                             Cluster* cluster = nullptr);
 
   const RunFolder& folder() const { return folder_; }
-  // As given, or as a resumed run recorded it.
+  // The configuration as given, or as a resumed run recorded it.
   const Config& config() const { return stated_; }
   // For a resumed run: whether it is complete; and whether it continues from a checkpoint rather than from
   // the beginning.

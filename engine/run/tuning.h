@@ -10,15 +10,15 @@
 
 namespace slide {
 
-// What a search reports; all may be empty.
+// Callbacks of a search; all may be empty.
 struct TuneObserver {
   std::function<void(const std::string& line)> note;              // about data and how they are held out
   std::function<void(const std::vector<std::string>&)> warnings;  // of the data, ReadReport::warnings
   std::function<void(const Trial&)> trial;                        // after each trial
 };
 
-// Checks before a search that its result can be written; creates the folder of `file`, which `option` named.
-// Throws InputError where it is a folder, Error where it is not writable.
+// Checks before a search that its result can be written; creates the folder of `file`. Messages name
+// `option` as the option to change. Throws InputError where it is a folder, Error where it is not writable.
 void prepare_output(const std::filesystem::path& file, const char* option);
 
 // Searches from `start` on data.train; ignores data.test. Writes the best configuration so far to `file`,

@@ -1,4 +1,4 @@
-// What data hold that a model does not know. Pure functions.
+// Features and labels of data that a model does not know. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace slide {
 
-// Of data for a model of `labels` labels; as a line for the user, empty where that is nothing.
+// Counts of features and labels that a model of `labels` labels does not know.
 struct Unknown {
   std::uint64_t empty_rows = 0;  // without a known feature
   std::uint64_t features = 0;    // left out; of text words, or character n-grams of a model of them alone
@@ -20,7 +20,7 @@ struct Unknown {
   std::uint64_t all_features = 0, all_labels = 0;  // of the data, known ones included
 };
 Unknown count_unknown(const Dataset& rows, const ReadReport& report, std::uint64_t labels);
-// What features of a model are.
+// Meaning of the features of a model.
 enum class FeatureKind { kNumbers, kWords, kCharacters, kItems };
 // `text`: the model's vocabulary, or nullptr. `format`: of the data, if known: a model of texts reads files
 // of features, too, by their numbers.

@@ -1,5 +1,5 @@
-// Groups and times of samples (data.group, data.time), by which validation and test samples are chosen. Safe
-// from any thread.
+// Groups and times of samples (data.group, data.time), for splits into training, validation and test samples.
+// Safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,20 @@
 
 namespace slide {
 
-// Pointers to data.group and data.time, where they name files, not columns or the order of the samples.
+// Returns pointers to those of data.group and data.time that name files (not columns or the order of the
+// samples).
 std::vector<std::string*> key_files(DataConfig& config);
 
 // Sets the group and time columns of `columns`, where the data are tables.
 void name_key_columns(const DataConfig& config, TableColumns& columns);
 
-// For --skip-bad. Throws InputError where a key names a file: its lines would not match after a skipped row.
+// For --skip-bad: throws InputError where data.group or data.time names a file, whose lines would not match
+// the samples after a skipped row.
 void refuse_key_files(const DataConfig& config);
 
-// Adds the groups and times that `config` names to `first`, the first training samples among `all` in
-// data.train. `options`: of reading data.train. Throws InputError where they do not match the samples.
+// Returns `first`, the first samples of data.train, with the groups and times that `config` names. `all`:
+// number of samples of data.train. `options`: of reading data.train. Throws InputError where the groups or
+// times do not match the samples.
 Dataset with_sample_keys(const Dataset& first, std::size_t all, const DataConfig& config,
                          const ReadOptions& options);
 
@@ -31,7 +34,7 @@ Dataset with_sample_keys(const Dataset& first, std::size_t all, const DataConfig
 // data.train. Throws InputError where samples have no times, or one of the two sets would be empty.
 void split_test_by_time(const DataConfig& config, const ReadOptions& options, RunData& run);
 
-// `data`, with the order of the samples as their times where data.time says so.
+// Returns `data`; where data.time is the order of the samples, with positions as times.
 Dataset with_configured_order(const Dataset& data, const DataConfig& config);
 
 }  // namespace slide

@@ -1,5 +1,5 @@
-// What the answers of a server are like, so that other inputs than in training show. Atomic counts: safe from
-// any thread.
+// Statistics of a server's answers, which reveal inputs that differ from the training data (drift). Atomic
+// counts: safe from any thread.
 #pragma once
 
 #include <array>

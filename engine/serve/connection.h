@@ -25,7 +25,7 @@ namespace slide::serve {
 
 class Connection;
 
-// What a connection needs of its server.
+// Interface of the server to its connections.
 class ConnectionHost {
  public:
   struct Limits {

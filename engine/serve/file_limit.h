@@ -1,4 +1,4 @@
-// How many connections the limit of open files leaves room for. Internal to the server.
+// Max number of connections under the limit of open files (RLIMIT_NOFILE). Internal to the server.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 namespace slide::serve {
 
 struct ConnectionRoom {
-  std::size_t connections;  // at once
-  std::size_t refusals;     // beyond these: connections that get a refusal; others wait
-  std::string warning;      // where the limit is too low for as many as were asked for
+  std::size_t connections;  // max number of connections at the same time
+  std::size_t refusals;     // max number of further connections that are answered with 503; more wait
+  std::string warning;      // empty unless the limit is too low for the requested number
 };
 
-// Raises the limit of open files as far as the system allows; some files stay free for reloads and logs.
-// Throws Error where not even a few connections fit.
+// Raises the limit of open files as far as needed and allowed, and divides it: some files stay free for
+// reloads and logs. Throws Error where not even a few connections fit.
 ConnectionRoom make_connection_room(std::size_t connections);
 
 }  // namespace slide::serve

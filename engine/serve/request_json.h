@@ -13,7 +13,7 @@
 
 namespace slide::serve {
 
-// What the parser of nlohmann::basic_json asks of an object.
+// Object type with the interface that the parser of nlohmann::basic_json requires.
 template <class Key, class T, class Compare, class Allocator>
 struct KeyList : std::vector<std::pair<const Key, T>, Allocator> {
   using key_type = Key;

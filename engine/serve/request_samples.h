@@ -21,7 +21,7 @@ class RequestSamples {
  public:
   using Json = RequestJson;
 
-  // What a sample consists of; nullptr: nothing. A user's items are those of the log and those given.
+  // Parts of a sample; nullptr: absent. The items of a user are those of the log and those of the request.
   struct Parts {
     const Json* user = nullptr;
     const Json* text = nullptr;
@@ -53,7 +53,7 @@ class RequestSamples {
   std::size_t without_features() const { return without_features_; }
   // Users of whom no item is known.
   std::size_t without_items() const { return without_items_; }
-  // Of a sample; nothing where none was named.
+  // Name of the user of a sample; nullopt without one.
   const std::optional<std::string>& user(std::size_t sample) const { return names_[sample]; }
 
   // All samples; none are left.

@@ -56,9 +56,9 @@ class ServedModel {
 
   const Model& model() const { return model_; }
   const LabelNames& names() const { return names_; }
-  // What users have; nullptr where there is no log of it.
+  // Items of users; nullptr without a log.
   const KnownUsers* users() const { return users_ ? &*users_ : nullptr; }
-  // What POST /similar is answered by; nullptr where it is not.
+  // Index that answers POST /similar; nullptr without one.
   struct Similar {
     SimilarRows rows;
     SimilarNames names;

@@ -8,7 +8,7 @@
 
 namespace slide {
 
-// What changes along the file.
+// Result of the test: whether labels or features change along the file.
 struct FileOrder {
   bool labels = false;
   bool features = false;

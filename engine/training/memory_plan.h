@@ -1,7 +1,7 @@
-// What a network will need in memory, computed from its configuration and the shape of its data without
+// Memory that a network will need, computed from its configuration and the shape of its data without
 // building it: each part counts its own bytes, here they are added up. Weights, optimizer state and
-// workspaces are exact but for the linear term, of which it is the most there can be; tables are what is
-// expected. Pure functions, safe from any thread.
+// workspaces are exact, except for the linear term, which is an upper bound; tables are expected sizes. Pure
+// functions, safe from any thread.
 #pragma once
 
 #include <algorithm>
@@ -29,10 +29,10 @@ struct MemoryPlan {
   std::vector<LayerPlan> layers;
   double neighbours = 0;      // samples kept for votes; 0 where bounds.samples is not known
   double frequent_share = 1;  // Network::frequent_share() where it is known
-  double step = 0;            // what training steps need beside the optimizer's state, all threads
+  double step = 0;            // working memory of training steps, all threads; without optimizer state
   double evaluation = 0;      // working memory of an evaluation, all threads
-  // What is gone when the first step comes: of the choice of feature crosses, before the network exists; of
-  // first weights of items, while the linear term's patterns are found; and of feature-weight learning.
+  // Peaks of phases before the first step, freed by then: choice of feature crosses (before the network
+  // exists), item regression, patterns of the linear term, and feature-weight learning.
   double search = 0, regression = 0, patterns = 0, learning = 0;
   // Ids of the training data, and entries of all its samples; 0 where they are not known.
   std::size_t features = 0, feature_entries = 0, labels = 0, label_entries = 0;
@@ -59,7 +59,7 @@ struct MemoryPlan {
 // touch their working memory, 0: all.
 MemoryPlan plan_memory(const Config& config, std::size_t features, std::size_t labels,
                        const BlockBounds& bounds, int threads, int busy = 0);
-// Of a process that holds these parts; of a linear term what is expected of it.
+// Memory of a process that holds these parts; the linear term counts with its expected size.
 MemoryPlan plan_memory(const Config& config, std::size_t features, const NetworkParts& parts,
                        const BlockBounds& bounds, int threads, int busy = 0);
 

@@ -9,7 +9,7 @@
 
 namespace slide {
 
-// What a proposal is chosen by.
+// Traits of the data by which proposals are chosen.
 struct DataTraits {
   std::size_t samples = 0;  // with labels
   double features = 0.0;    // of such a sample, mean

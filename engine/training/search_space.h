@@ -1,4 +1,4 @@
-// What `slide tune` may change: keys of the configuration, the values it tries for each, and single steps
+// Search space of `slide tune`: keys of the configuration, the values it tries for each, and single steps
 // from value to value. Immutable, safe from any thread.
 #pragma once
 
@@ -20,7 +20,7 @@ struct SearchKey {
   std::vector<std::string> needs;   // without each of these, "key=value" or "key!=value", it has no effect
 };
 
-// To the next value of a key.
+// Step to the next value of a key.
 struct Move {
   std::size_t key = 0;  // in SearchSpace::keys()
   bool up = true;
@@ -36,7 +36,7 @@ class SearchSpace {
   // Every move of every key, the most promising first; of two equally promising ones the one that trains
   // sooner.
   std::vector<Move> sweep() const;
-  // Those that make training shorter.
+  // Moves that make training shorter.
   std::vector<Move> savings() const;
 
   // The override that a move comes to in `config`: the value beside the present one. A present number need

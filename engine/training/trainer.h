@@ -57,7 +57,7 @@ class Trainer {
   const Neighbours* neighbours() const { return neighbours_ ? &*neighbours_ : nullptr; }
   // The feature weights of the kNN prediction, where this job has learnt or reused some; else nullptr.
   const std::shared_ptr<const LearntWeights>& learnt_weights() const { return learnt_; }
-  // What decided on label margins where layer.-1.wide_margin is auto; else of no samples.
+  // Evidence for or against label margins, where layer.-1.wide_margin is auto; else without samples.
   const MarginEvidence& margin_evidence() const { return margin_evidence_; }
   TrainedNetwork trained() const { return {network(), neighbours(), shape_}; }
   const DataShape& shape() const { return shape_; }

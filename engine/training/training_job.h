@@ -38,8 +38,8 @@ struct ContinuedStart {
 };
 // A stopped run, whose checkpoint Trainer::load() restores.
 struct ResumedStart {
-  std::size_t step_samples = 0;         // of a full step, as recorded
-  std::optional<TrainedStart> begun{};  // where the stopped run had continued a model
+  std::size_t step_samples = 0;         // samples of a full step, as the checkpoint recorded
+  std::optional<TrainedStart> begun{};  // set where the stopped run had continued a model
 };
 using JobStart = std::variant<FreshStart, ContinuedStart, ResumedStart>;
 
@@ -56,8 +56,8 @@ struct TrainingJob {
   JobStart start = FreshStart();
   int threads = 1;
   EvaluationData evaluation = {};
-  // The processes that train the network together, each with the same configuration and data and all making
-  // the same calls; nullptr alone. It must outlive the job.
+  // The processes that train the network together, with the same configuration and data; all make the same
+  // calls. nullptr for a single process. It must outlive the job.
   Cluster* cluster = nullptr;
 };
 

@@ -33,7 +33,8 @@ struct TuneOptions {
   std::function<bool()> go_on = {};
   // Throws InputError where free memory does not suffice to train `config` on `rows`. May be empty.
   std::function<void(const Config& config, const TrainingRows& rows)> require_memory = {};
-  // The processes that train each trial together; the clock of the first counts. nullptr alone.
+  // The processes that train each trial together; the clock of the first counts. nullptr for a single
+  // process.
   Cluster* cluster = nullptr;
 };
 

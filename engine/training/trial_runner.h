@@ -36,8 +36,8 @@ struct TrialRun {
   Config config;
   // Trial whose scores on the same rungs it must reach; nullptr: it is never pruned.
   const Trial* baseline = nullptr;
-  // To score with the trained network, beside the KnnMix of `config`. TrialRunner::run() removes those that
-  // it had no time for.
+  // Further values to score with the trained network, besides the KnnMix of `config`. TrialRunner::run()
+  // removes the mixes that it has no time for.
   std::vector<KnnMix> mixes;
   // By mix: P@k as Trial::precision, empty where it was not scored on all validation samples; and scores as
   // Trial::decision.

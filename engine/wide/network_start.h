@@ -17,9 +17,9 @@ namespace slide {
 
 // A network to train on `train`, of shape `shape`: random weights by the seed of `config`, idf factors,
 // biases and linear term of the output layer (output_start.h), hash tables of generation 1. `cluster`: the
-// processes that share the network, each with its parts (train.shards); nullptr alone. `output_start`:
-// receives the initial values of the output layer, or nullptr. Throws InputError where configuration and data
-// do not fit.
+// processes that share the network, each with its parts (train.shards); nullptr for a single process.
+// `output_start`: receives the initial values of the output layer, or nullptr. Throws InputError where
+// configuration and data do not fit.
 Network start_network(const Config& config, const TrainingRows& train, const DataShape& shape, int threads,
                       Cluster* cluster = nullptr, OutputStart* output_start = nullptr);
 

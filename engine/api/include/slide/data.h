@@ -137,8 +137,8 @@ class SLIDE_API Data {
   std::uint32_t labels() const;
   std::uint64_t feature_entries() const;
   std::uint64_t label_entries() const;
-  // Of read() for a model: features, of text words, that the model does not know and that were left out, as
-  // often as they occur. Labels that it does not know have numbers behind its own.
+  // After read() for a model: number of occurrences of unknown features (of text: words), which read() leaves
+  // out. Unknown labels get numbers after those of the model.
   std::uint64_t unknown_features() const;
   // Copies the samples in CSR form: offsets [samples() + 1], ids and values of one element per entry.
   void copy_features(std::uint64_t* offsets, std::uint32_t* ids, float* values) const;
@@ -157,11 +157,10 @@ class SLIDE_API Data {
   // for dense features; Error where the file cannot be written.
   void write(const std::string& path, const std::string& format = {}) const;
 
-  // Of users of a log of interactions: the name of a sample's user. Throws InputError where samples have
-  // none.
+  // Name of the user of a sample of an interaction log. Throws InputError where samples have no users.
   std::string user_name(std::size_t sample) const;
 
-  // Of a file: what is probably not meant as it was read, a line each, "FILE:LINE: what; what to do".
+  // Warnings about content of the file that is probably misread, one line each: "FILE:LINE: what; remedy".
   std::vector<std::string> warnings() const;
 
   // For from_csr(): bytes of the arrays that were copied; 0 where all are the caller's.
@@ -173,8 +172,8 @@ class SLIDE_API Data {
   std::shared_ptr<const Impl> impl_;
 };
 
-// What the users of a log of interactions have, to predict for them by name. An immutable handle: copies
-// share its content; safe from any thread. Its samples are for the model that it was read for.
+// Items of the users of an interaction log, to predict for users by name. An immutable handle: copies share
+// its content; safe from any thread. Its samples fit only the model that it was read for.
 class SLIDE_API KnownUsers {
  public:
   struct Impl;  // internal

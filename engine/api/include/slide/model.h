@@ -20,9 +20,9 @@
 
 namespace slide::api {
 
-// What Model::calibrate() found: of a label with log-odds s, slope * s + offset + mass * log(m), where m is
-// the sum of the probabilities of the sample's 20 best labels. The expected calibration errors on its
-// samples, of the 20 best labels of each and of the best alone, are those before and after.
+// Result of Model::calibrate(): calibrated log-odds are slope * s + offset + mass * log(m), with the log-odds
+// s of a label and the sum m of the probabilities of the sample's 20 best labels. The expected calibration
+// errors on its samples, of the 20 best labels of each and of the best alone, are those before and after.
 struct Calibration {
   float slope = 1, offset = 0, mass = 0;
   double error_before = 0, error = 0, best_error_before = 0, best_error = 0;
