@@ -103,8 +103,8 @@ void reset_bucket_counts(QueryScratch& scratch, std::size_t buckets) {
   }
 }
 
-// Appends up to `wanted` ids to `out`, those in most buckets. Ids in a single bucket only fill the answer up
-// to kMinFound.
+// Appends up to `wanted` ids to `out`, those that occur in the largest number of buckets: selection by a
+// histogram of the counts. Ids of a single bucket only fill the result up to kMinFound.
 void take_by_count(QueryScratch& scratch, std::size_t buckets, std::size_t wanted,
                    std::vector<std::uint32_t>& out) {
   const std::span<const std::uint32_t> repeated(scratch.repeated.data(), count_ids(scratch, buckets));

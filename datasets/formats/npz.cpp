@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kRowsAtOnce = 4096;  // rows per task
 
-// Leaves out stored zeros.
+// Removes stored zeros.
 void keep_nonzero(NpzMatrix& m) {
   std::size_t used = 0, begin = 0;
   for (std::size_t r = 0; r < m.rows; ++r) {
@@ -37,7 +37,7 @@ void check_limit(const NamedBytes& file, const NpzMatrix& m, std::uint32_t limit
              file.path, what, *largest, limit, what);
 }
 
-// Leaves out columns from `limit` on; returns how many entries there were.
+// Removes columns from `limit` on; returns the number of removed entries.
 std::uint64_t keep_below(NpzMatrix& m, std::uint64_t limit) {
   std::size_t used = 0, begin = 0;
   for (std::size_t r = 0; r < m.rows; ++r) {
@@ -57,11 +57,13 @@ std::uint64_t keep_below(NpzMatrix& m, std::uint64_t limit) {
   return left_out;
 }
 
-// The rows [first, last) of a pair.
+// The rows [first, last) of a pair of matrices.
 struct RowRange {
   std::size_t first = 0, last = 0;
 };
 
+// Copies `rows` of the CSR matrices x (features) and y (labels) into the sink, features in unit length if
+// `normalize`. One call per task.
 void store_rows(const NpzMatrix& x, const NpzMatrix& y, const RowRange& rows, bool normalize, CsrSink& sink,
                 int thread) {
   const CsrCounts before = {rows.first, x.ends[rows.first], y.ends[rows.first]};
@@ -102,7 +104,7 @@ bool is_npz_pair(const std::string& path) {
 
 NpzPaths npz_paths(const std::string& path) {
   if (is_npz_pair(path)) {
-    const std::size_t comma = path.find(".npz,") + 4;
+    const std::size_t comma = path.find(',', path.find(".npz,"));
     return {path.substr(0, comma), path.substr(comma + 1)};
   }
   const std::size_t name = path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1;

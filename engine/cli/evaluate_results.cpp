@@ -68,7 +68,29 @@ std::string rate_lines(const std::string& given, const Decisions& decisions) {
          line("", "samples", decisions.samples);
 }
 
-// Precision, recall and F1 of the best k, and at the thresholds.
+// Precision, recall and F1 at the thresholds.
+void format_thresholds(const EvaluateCommand& command, const Thresholds& thresholds,
+                       const Decisions& decisions, EvaluationOutput& output) {
+  const double common = thresholds.all();  // of labels without their own
+  const std::size_t own = thresholds.own().size();
+  output.json["threshold"] = std::isfinite(common) ? Json(common) : Json();
+  if (own > 0) output.json["label_thresholds"] = own;
+  add_rates("", decisions, output.json);
+  if (own == 0) {
+    output.text += rate_lines(fmt::format("scores from {:.6g}", common), decisions);
+    return;
+  }
+  output.text += rate_lines("label thresholds", decisions);
+  output.text +=
+      fmt::format("{} labels have thresholds of their own, the others {:.6g}\n", grouped(own), common);
+  if (!command.goal.precision) return;
+  output.text += fmt::format(
+      "precision {:.6g} holds for each of these labels alone, and where all labels have {:.6g}; the total "
+      "may differ\n",
+      *command.goal.precision, common);
+}
+
+// Precision, recall and F1 of the best k labels, at the thresholds, and on validation.
 void format_decisions(const EvaluateCommand& command, const Evaluation& evaluation,
                       const EvaluationResults& results, EvaluationOutput& output) {
   output.text +=
@@ -78,21 +100,7 @@ void format_decisions(const EvaluateCommand& command, const Evaluation& evaluati
     output.text += rate_lines(fmt::format("the best {}", evaluation.ks[i]), results.best[i]);
   }
   if (!results.at_thresholds) return;
-  const Thresholds& thresholds = *evaluation.thresholds;
-  const auto json_number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
-  output.json["threshold"] = json_number(thresholds.all());
-  if (!thresholds.own().empty()) output.json["label_thresholds"] = thresholds.own().size();
-  add_rates("", *results.at_thresholds, output.json);
-  const std::string of_all = fmt::format("scores from {:.6g}", thresholds.all());
-  output.text += rate_lines(thresholds.own().empty() ? of_all : "label thresholds", *results.at_thresholds);
-  if (!thresholds.own().empty())
-    output.text += fmt::format("{} labels have thresholds of their own, the others {:.6g}\n",
-                               grouped(thresholds.own().size()), thresholds.all());
-  if (!thresholds.own().empty() && command.goal.precision)
-    output.text += fmt::format(
-        "precision {:.6g} holds for each of these labels alone, and where all labels have {:.6g}; the total "
-        "may differ\n",
-        *command.goal.precision, thresholds.all());
+  format_thresholds(command, *evaluation.thresholds, *results.at_thresholds, output);
   if (!evaluation.validation) return;
   add_rates("", *evaluation.validation, output.json["validation"]);
   output.json["validation_f1_micro"] = evaluation.validation->micro.f1;

@@ -48,18 +48,19 @@ std::size_t CandidateScorer::bytes() const {
 
 std::unique_ptr<Scorer::Scratch> CandidateScorer::make_scratch(std::size_t blocks, std::size_t lanes) const {
   auto scratch = std::make_unique<Scratch>();
+  const std::size_t room = 2 * candidates_;  // candidates_ from the tables, candidates_ from the linear term
   scratch->pass = pass_.make_scratch(blocks, lanes);
   scratch->all_blocks.resize(blocks);
   std::iota(scratch->all_blocks.begin(), scratch->all_blocks.end(), 0U);
   if (search_) scratch->search = search_->make_scratch(lanes);
   if (wide_) scratch->wide = wide_->make_scratch();
-  scratch->candidates.reserve(2 * candidates_);
-  scratch->found.reserve(2 * candidates_);
+  scratch->candidates.reserve(room);
+  scratch->found.reserve(room);
   scratch->seen = lsh::IdSet(network_.labels());
   scratch->x = AlignedArray<float>(network_.output().inputs());
   if (wide_) scratch->by_feature = AlignedArray<float>(network_.sample_features());
-  scratch->z = AlignedArray<float>(2 * candidates_);
-  scratch->keys.reserve(2 * candidates_);
+  scratch->z = AlignedArray<float>(room);
+  scratch->keys.reserve(room);
   return scratch;
 }
 

@@ -121,17 +121,18 @@ void ActiveSampler::select(const ActiveQuery& query, const lsh::NeuronIndex* ind
   set.ids.clear();
   set.correction.clear();
   scratch.seen.clear();
-  std::size_t known = 0;
-  const auto added = [&] { return double(set.ids.size() - std::exchange(known, set.ids.size())); };
+  std::size_t counted = 0;
+  // Number of ids that were added since the last call.
+  const auto count_added = [&] { return double(set.ids.size() - std::exchange(counted, set.ids.size())); };
   add_labels(query, scratch, set);
-  set.sources.labels = added();
+  set.sources.labels = count_added();
   if (index != nullptr && config_.lsh > 0) add_candidates(query, *index, rng, scratch, set);
   set.correction.resize(set.ids.size(), 0.0f);
-  set.sources.tables = added();
+  set.sources.tables = count_added();
   if (alias_) add_frequent(rng, scratch, set);
-  set.sources.frequency = added();
+  set.sources.frequency = count_added();
   add_uniform(rng, scratch, set);
-  set.sources.uniform = added();
+  set.sources.uniform = count_added();
   if (!query.left_out.empty()) find_left_out(query, scratch, set);
 }
 

@@ -318,4 +318,39 @@ void LayerTraining::rebuild_index(Layer& layer, std::uint64_t seed, std::uint64_
   for (StaleRows& waiting : waiting_) waiting.clear();
 }
 
+// The tables of each part, then its queue; in a network of several parts, each with its length in bytes.
+void LayerTraining::save_tables(const Layer& layer, ByteWriter& out) const {
+  const auto save = [&](std::size_t part, ByteWriter& to) {
+    layer.index(part)->save(to);
+    waiting_[part].save(to);
+  };
+  if (!layer.split()) return save(0, out);
+  ByteString all;
+  for (std::size_t part = 0; part < layer.parts(); ++part) {
+    ByteString one;
+    save(part, one);
+    all.put_array(one.bytes().data(), one.bytes().size());
+  }
+  out.put_share(all.bytes());
+}
+
+void LayerTraining::load_tables(ByteReader& in, Layer& layer) {
+  const auto load = [&](std::size_t part) {
+    layer.index(part)->load(in);
+    waiting_[part].load(in);
+  };
+  if (!layer.split()) return load(0);
+  const std::uint32_t first = layer.shape().parts.front().number, all = layer.shape().parts.front().of;
+  for (std::uint32_t number = 0; number < all; ++number) {
+    const auto length = in.get_count(1, "tables beyond its length");
+    if (number < first || number - first >= layer.parts()) {
+      in.skip(length);
+      continue;
+    }
+    const std::uint64_t left = in.left();
+    load(number - first);
+    if (left - in.left() != length) in.refuse("tables of another length");
+  }
+}
+
 }  // namespace slide

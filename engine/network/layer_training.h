@@ -82,9 +82,10 @@ class LayerTraining {
   void rehash(Layer& layer, int threads);
   void rebuild_index(Layer& layer, std::uint64_t seed, std::uint64_t generation, int threads);
 
-  // Queue of a part's rows that wait for a rehash; for layers with tables.
-  void save(std::size_t part, ByteWriter& out) const { waiting_[part].save(out); }
-  void load(std::size_t part, ByteReader& in) { waiting_[part].load(in); }
+  // Hash tables of all parts and their queues of rows that wait for a rehash, for checkpoints; for layers
+  // with tables. load_tables() throws InputError for tables of another shape.
+  void save_tables(const Layer& layer, ByteWriter& out) const;
+  void load_tables(ByteReader& in, Layer& layer);
 
   // Memory in bytes: of a LayerTraining, and of its make_scratch().
   static double bytes_of(const LayerShape& shape, std::uint32_t shards);

@@ -346,45 +346,6 @@ void NetworkTraining::rebuild_index(Network& network, std::size_t l, std::uint64
   layers_[l].rebuild_index(network.layers()[l], network.hash_seed(l), generation, threads);
 }
 
-namespace {
-
-// Writes the tables and stale rows of each part; in a network of several parts, each with its length.
-void save_tables(const Layer& layer, const LayerTraining& training, ByteWriter& out) {
-  const auto save = [&](std::size_t part, ByteWriter& to) {
-    layer.index(part)->save(to);
-    training.save(part, to);
-  };
-  if (!layer.split()) return save(0, out);
-  ByteString all;
-  for (std::size_t part = 0; part < layer.parts(); ++part) {
-    ByteString one;
-    save(part, one);
-    all.put_array(one.bytes().data(), one.bytes().size());
-  }
-  out.put_share(all.bytes());
-}
-
-void load_tables(ByteReader& in, Layer& layer, LayerTraining& training) {
-  const auto load = [&](std::size_t part) {
-    layer.index(part)->load(in);
-    training.load(part, in);
-  };
-  if (!layer.split()) return load(0);
-  const std::uint32_t first = layer.shape().parts.front().number, all = layer.shape().parts.front().of;
-  for (std::uint32_t number = 0; number < all; ++number) {
-    const auto length = in.get_count(1, "tables beyond its length");
-    if (number < first || number - first >= layer.parts()) {
-      in.skip(length);
-      continue;
-    }
-    const std::uint64_t left = in.left();
-    load(number - first);
-    if (left - in.left() != length) in.refuse("tables of another length");
-  }
-}
-
-}  // namespace
-
 void NetworkTraining::load_wide_sums(ByteReader& in, std::uint64_t before) {
   const auto all = in.get_count(sizeof(float), "another linear term");
   if (before > all || all - before < optimizer_state_.wide.size()) in.refuse("another linear term");
@@ -408,7 +369,7 @@ void NetworkTraining::save(const Network& network, ByteWriter& out) const {
       out.put(out.shares_of(optimizer_state_.wide.size()).all);
       out.put_share(optimizer_state_.wide);
     }
-    if (layer.index() != nullptr) save_tables(layer, layers_[l], out);
+    if (layer.index() != nullptr) layers_[l].save_tables(layer, out);
   }
 }
 
@@ -427,7 +388,7 @@ void NetworkTraining::load(ByteReader& in, Network& network) {
       const std::size_t first = network.parts().own_neurons().first;
       load_wide_sums(in, layer.term()->load(in, network.sample_features(), first, network.labels()));
     }
-    if (layer.index() != nullptr) load_tables(in, layer, layers_[l]);
+    if (layer.index() != nullptr) layers_[l].load_tables(in, layer);
   }
 }
 

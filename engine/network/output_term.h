@@ -69,8 +69,9 @@ class OutputTerm {
 
   virtual std::size_t weights() const = 0;
 
-  // For checkpoints. load() reads neurons [first, first + neurons) and returns the number of weights before
-  // theirs; throws InputError for another term and for weights that are not finite.
+  // For checkpoints. load() reads the neurons of this term, which begin at neuron `first` of the `neurons` in
+  // the file, and returns the number of weights before theirs; throws InputError for another term and for
+  // weights that are not finite.
   virtual void save(ByteWriter& out) const = 0;
   virtual std::uint64_t load(ByteReader& in, std::size_t features, std::size_t first,
                              std::size_t neurons) = 0;

@@ -100,19 +100,25 @@ void PartSums::fill_node(std::size_t block, std::size_t node, std::size_t rank, 
   }
 }
 
-void PartSums::fill_sum(std::size_t block, std::size_t sample, Scratch& scratch) {
+// The row of a node that another process sent for a sample; nullptr where none sent this node.
+const std::uint32_t* PartSums::received_row(Node node, std::size_t block, std::size_t sample) const {
   const Slice mine = samples_of(rank_);
-  const auto leaf = [&](Node at) -> const std::uint32_t* {
-    if (at.first >= own_.first && at.end <= own_.end())
-      return at.end - at.first == 1 ? partial(block, at.first - own_.first, sample) : nullptr;
-    for (std::size_t r = 0; r < nodes_.size(); ++r) {
-      for (std::size_t n = 0; n < nodes_[r].size(); ++n) {
-        if (nodes_[r][n].first != at.first || nodes_[r][n].end != at.end) continue;
-        const std::size_t before = blocks_ * received_at_[r] + (block * nodes_[r].size() + n) * mine.count;
-        return received_.data() + (before + sample - mine.first) * words_;
-      }
+  for (std::size_t r = 0; r < nodes_.size(); ++r) {
+    for (std::size_t n = 0; n < nodes_[r].size(); ++n) {
+      if (nodes_[r][n].first != node.first || nodes_[r][n].end != node.end) continue;
+      const std::size_t first = blocks_ * received_at_[r] + (block * nodes_[r].size() + n) * mine.count;
+      return received_.data() + (first + sample - mine.first) * words_;
     }
-    return nullptr;
+  }
+  return nullptr;
+}
+
+// Writes to sums_ the sum over all parts for a sample that this process adds up. Leaves of the tree are own
+// partial sums and received nodes.
+void PartSums::fill_sum(std::size_t block, std::size_t sample, Scratch& scratch) {
+  const auto leaf = [&](Node at) -> const std::uint32_t* {
+    if (at.first < own_.first || at.end > own_.end()) return received_row(at, block, sample);
+    return at.end - at.first == 1 ? partial(block, at.first - own_.first, sample) : nullptr;
   };
   put_sum({0, parts_}, leaf, scratch, sums_.data() + sum_at(block, sample) * words_);
 }

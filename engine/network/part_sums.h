@@ -68,6 +68,7 @@ class PartSums {
   template <class Leaf>
   void put_sum(Node node, const Leaf& leaf, Scratch& scratch, std::uint32_t* sum) const;
   void fill_node(std::size_t block, std::size_t node, std::size_t rank, Scratch& scratch);
+  const std::uint32_t* received_row(Node node, std::size_t block, std::size_t sample) const;
   void fill_sum(std::size_t block, std::size_t sample, Scratch& scratch);
   std::span<std::byte> bytes(AlignedArray<std::uint32_t>& rows, std::size_t first, std::size_t count) const;
   std::size_t sum_at(std::size_t block, std::size_t sample) const {

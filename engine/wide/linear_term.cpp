@@ -186,6 +186,8 @@ void put_shared_offsets(std::span<const std::uint64_t> offsets, ByteWriter& out)
   out.put_share(ends);
 }
 
+// CSR of all neurons of the network: count and array of offsets [neurons + 1], of feature ids [weights] and
+// of weights [weights]. Each process writes its share of the arrays.
 void LinearTerm::save(ByteWriter& out) const {
   const Storage& s = storage_;
   out.put<std::uint64_t>(out.shares_of(s.offsets.size() - 1).all + 1);
@@ -203,8 +205,9 @@ std::uint64_t LinearTerm::load(ByteReader& in, std::size_t features, std::size_t
   const std::size_t own = s.offsets.size() - 1;
   in.expect(neurons + 1, kOther);
   in.get_share(std::span(s.offsets), first, neurons + 1);
-  const std::uint64_t before = s.offsets.front();
+  const std::uint64_t before = s.offsets.front();  // weights of the neurons before the own ones
   for (std::uint64_t& offset : s.offsets) offset -= before;
+  // Number of weights in the file, `before` and those after the own ones included.
   const auto all = in.get_count(sizeof(std::uint32_t) + sizeof(float), kOther);
   if (s.offsets[own] != s.weights.size() || before > all || all - before < s.weights.size())
     in.refuse(kOther);

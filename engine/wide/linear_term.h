@@ -85,7 +85,8 @@ class LinearTerm final : public OutputTerm {
   // Writes patterns and weights. load() throws InputError for patterns of other sizes and where get_weights()
   // does.
   void save(ByteWriter& out) const override;
-  // Reads neurons [first, first + neurons). Returns the number of weights before theirs.
+  // Reads the neurons of this term, which begin at neuron `first` of the `neurons` in the file. Returns the
+  // number of weights before theirs.
   std::uint64_t load(ByteReader& in, std::size_t features, std::size_t first, std::size_t neurons) override;
   // Reads the weights into the storage, whose patterns are read already. Throws InputError for patterns that
   // are not consecutive or name features from `features` on, and, with its position, for a weight that is not

@@ -86,7 +86,7 @@ class SumSimilarity {
   std::uint32_t label_ = 0;
 };
 
-// The same by item weights.
+// Similarity of a user (sample) to an item (label), by item weights.
 class ItemSimilarity {
  public:
   explicit ItemSimilarity(const ItemWeights& items) : items_(items) {}
@@ -236,22 +236,22 @@ std::optional<OutputStart> fit_output_start(const Dataset& train,
                                             const FeatureScale& scale, double negatives, std::uint64_t seed,
                                             int threads, const ItemWeights* items) {
   const LabelSums sums(train, label_frequencies.size(), scale);
-  std::array<std::vector<Pair>, kBlocks> of_block;
+  std::array<std::vector<Pair>, kBlocks> pairs_of;  // by block of samples
   std::array<std::size_t, kBlocks> evidence{};
   parallel_for(kBlocks, threads, [&](std::size_t b, int) {
-    const auto find = [&](auto similarity) {
+    const auto sample_pairs = [&](auto similarity) {
       Rng rng(seed, Purpose::kStart, b);
       const SampleBlock block = draw_block(train, sums, scale, rng);
       evidence[b] = block.evidence;
-      of_block[b] = pairs_of_block(train, label_frequencies, std::move(similarity), block, negatives, rng);
+      pairs_of[b] = pairs_of_block(train, label_frequencies, std::move(similarity), block, negatives, rng);
     };
-    items != nullptr ? find(ItemSimilarity(*items)) : find(SumSimilarity(sums));
+    items != nullptr ? sample_pairs(ItemSimilarity(*items)) : sample_pairs(SumSimilarity(sums));
   });
   std::size_t all_evidence = 0;
   std::vector<Pair> pairs;
   for (std::size_t b = 0; b < kBlocks; ++b) {
     all_evidence += evidence[b];
-    pairs.insert(pairs.end(), of_block[b].begin(), of_block[b].end());
+    pairs.insert(pairs.end(), pairs_of[b].begin(), pairs_of[b].end());
   }
   if (all_evidence < kMinEvidence) return std::nullopt;
   const Vector model = minimise({pairs, threads});
