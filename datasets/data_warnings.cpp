@@ -97,7 +97,7 @@ std::string joined_prefixes(const LabelledLine& parts, std::uint64_t number, con
   return {};
 }
 
-// Names of labels behind __label__ that hold several, as __label__nature,extra: three and a tenth of all have
+// Names of labels after __label__ that hold several, as __label__nature,extra: three and a tenth of all have
 // a separator inside, or one has a part that is a label, too. Or a name that ends with a separator, and the
 // same without.
 class JoinedLabels {

@@ -1,6 +1,6 @@
-// Looks for what is read without a fault and is probably not meant so: labels that are not parted, a line of
-// names that is taken for a sample, text in another encoding. Training, `slide inspect` and all other
-// readers warn of the same. Pure functions, safe from any thread.
+// Warnings about data that are valid but probably misread: joined labels, a header taken for a sample, text
+// in another encoding. Training, `slide inspect` and all other readers warn of the same. Pure functions, safe
+// from any thread.
 #pragma once
 
 #include <cstdint>

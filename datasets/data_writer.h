@@ -61,7 +61,7 @@ void end_labels(std::string& line, FileFormat to);
 // The names of features and labels that text is written with.
 struct WrittenNames {
   const TextModel* text = nullptr;         // nullptr: there are none
-  const UnknownLabels* unknown = nullptr;  // of labels behind those of `text`
+  const UnknownLabels* unknown = nullptr;  // of labels after those of `text`
 };
 
 // Writes all samples to `path`, which gets its name when it is whole; an .npz pair is named by its features

@@ -84,7 +84,7 @@ class HashFunctions {
   std::uint32_t bits() const { return bits_; }
 
  protected:
-  static constexpr std::size_t kTail = 17;  // values behind a centred row: its bias and its padding
+  static constexpr std::size_t kTail = 17;  // values after a centred row: its bias and its padding
 
   // Centred weight rows: xt[dim + kTail][lanes]; row `dim` of xt is the bias, the callee writes the padding.
   struct CentredRows {

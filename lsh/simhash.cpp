@@ -73,7 +73,7 @@ void Simhash::add_signs(std::size_t feature, const float* x, std::size_t lanes,
 }
 
 // values[(i*K + j)*lanes + b] = projection of column b by function j of tables[i]. A row has its bias and
-// padding behind it; a query has 1 there if rows have biases, then zeros.
+// padding after it; a query has 1 there if rows have biases, then zeros.
 void Simhash::project(const QueryBlock& block, std::span<const std::uint32_t> tables, bool rows,
                       HashScratch& scratch) const {
   const std::size_t n = tables.size() * k();

@@ -173,7 +173,7 @@ bool looks_like_log(std::string_view text) {
   for (const Separator separator : {Separator::kColons, Separator::kSemicolon, Separator::kBar}) {
     if (has_numbers_between(separator, lines)) return true;
   }
-  // The text behind a TAB may be ids of words, with blanks or commas between them.
+  // The text after a TAB may be ids of words, with blanks or commas between them.
   const bool tabs_alone = lines.find_first_of(": ,") == std::string_view::npos;
   if (!tabs_alone && lines.find_first_of(":\t") != std::string_view::npos) return is_timed_log(lines);
   std::array<std::uint64_t, 3> header{};

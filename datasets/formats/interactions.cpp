@@ -191,7 +191,7 @@ class LogRows {
     return sizes_[user] + (numbers_unknown_ ? unknown_[user] : 0);
   }
 
-  // Reorders the entries of a user: first one for each known item, ascending by id; behind them, where
+  // Reorders the entries of a user: first one for each known item, ascending by id; after them, where
   // unknown items have numbers, one for each unknown item. Else adds the number of unknown items to
   // `unknown`.
   void make_row(std::size_t user, std::uint64_t& unknown) {

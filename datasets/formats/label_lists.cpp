@@ -223,7 +223,7 @@ struct TextShape {
   std::uint64_t largest = 0;  // largest id in further lines without these
   IndicatorTest all, rest;    // of all lines; of all but the first
 
-  // Max number of samples behind a header. A file may end with the blank line of a sample without labels,
+  // Max number of samples after a header. A file may end with the blank line of a sample without labels,
   // with or without its line end.
   std::size_t given() const { return lines - 1 + empty + (ended ? 1 : 0); }
 };
@@ -250,7 +250,7 @@ void look_at_line(std::string_view line, bool first, TextShape& shape) {
 TextShape shape_of(std::string_view text) {
   TextShape shape;
   bool marked = true;
-  std::size_t behind = 0;  // lines behind the first that are not blank
+  std::size_t behind = 0;  // lines after the first that are not blank
   for (bool first = true; !text.empty(); first = false) {
     shape.ended = text.find('\n') != std::string_view::npos;
     const std::string_view line = take_line(text);

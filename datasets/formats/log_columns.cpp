@@ -53,7 +53,7 @@ std::span<const std::string_view> spellings_of(LogRole role) {
   return kTimeNames;
 }
 
-// Letters and digits in lower case, without the type behind a colon that RecBole's files have.
+// Letters and digits in lower case, without the type after a colon that RecBole's files have.
 std::string plain(std::string_view name) {
   std::string text;
   for (const char c : name.substr(0, name.find(':'))) {

@@ -75,7 +75,7 @@ struct ReadOptions {
   // Sparse features at or above feature_limit are left out, and counted in the report, where the file itself
   // has room for them: a trained model knows no more. No such features are in IDX images, which have a size.
   bool leave_out_features = false;
-  // Labels that text names and `text` does not know get the numbers behind its own, and their names go here;
+  // Labels that text names and `text` does not know get the numbers after its own, and their names go here;
   // else they are left out.
   UnknownLabels* unknown_labels = nullptr;
   // Required number of dense columns; nullopt: any.

@@ -1,4 +1,4 @@
-// Labels that samples name and the model they are read for does not know: numbered behind those that it
+// Labels that samples name and the model they are read for does not know: numbered after those that it
 // knows, in the order in which they are met, so that measures count them. For one thread.
 #pragma once
 

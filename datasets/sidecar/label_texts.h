@@ -35,7 +35,7 @@ class LabelTexts {
     for (std::size_t label = 0; label < labels.size(); ++label) use(labels[label], labels[label]);
   }
   bool are_names() const { return file_ == nullptr; }
-  // That the file is not UTF-8; else empty.
+  // A warning where the file is not UTF-8; else empty.
   const std::string& warning() const { return warning_; }
   struct Line {
     std::string_view label, text;

@@ -204,19 +204,21 @@ std::vector<std::uint32_t> ranks_of_times(const KeyValues& times, const std::str
 }
 
 std::vector<bool> times_from(const KeyValues& times, const std::string& from, const std::string& data) {
-  std::vector<double> numbers = numbers_in(times, data);
-  const bool is_number = !numbers.empty();
-  if (!is_number) numbers = dates_in(times, data);
-  std::optional<double> limit = is_number ? time_in_field(from) : date_in_field(from);
-  if (!numbers.empty() && !limit)
+  // By distinct time: numbers, or dates in seconds; empty where times are compared as text.
+  std::vector<double> values = numbers_in(times, data);
+  const bool are_numbers = !values.empty();
+  if (!are_numbers) values = dates_in(times, data);
+  const bool are_texts = values.empty();
+  std::optional<double> limit = are_numbers ? time_in_field(from) : date_in_field(from);
+  if (!are_texts && !limit)
     fail_input("data.test_after = {} is no {}, as the times of {} are; write one as '{}'", shown_part(from),
-               is_number ? "number or date" : "date", data, shown_part(times.distinct.front()));
-  if (is_number) limit = in_unit_of(*limit, numbers.front());
-  std::vector<bool> of_samples;
-  of_samples.reserve(times.ids.size());
+               are_numbers ? "number or date" : "date", data, shown_part(times.distinct.front()));
+  if (are_numbers) limit = in_unit_of(*limit, values.front());
+  std::vector<bool> by_sample;
+  by_sample.reserve(times.ids.size());
   for (const std::uint32_t id : times.ids)
-    of_samples.push_back(numbers.empty() ? times.distinct[id] >= from : numbers[id] >= *limit);
-  return of_samples;
+    by_sample.push_back(are_texts ? times.distinct[id] >= from : values[id] >= *limit);
+  return by_sample;
 }
 
 Dataset with_file_order(const Dataset& data) {

@@ -42,7 +42,7 @@ void ColumnCheck::Column::add(std::string_view cell) {
   }
   numbers += is_number(cell) ? 1 : 0;
   uris += cell.starts_with("<http") && cell.ends_with('>') ? 1 : 0;
-  parted += cell.find_first_of(",;|") != std::string_view::npos ? 1 : 0;
+  with_separator += cell.find_first_of(",;|") != std::string_view::npos ? 1 : 0;
 }
 
 void ColumnCheck::add(std::string_view line, std::uint64_t number) {
@@ -86,7 +86,7 @@ std::string ColumnCheck::warning(const std::string& origin, std::string_view sep
   if (lines_ < kMinLines || min_cells_ < 2 || min_cells_ != max_cells_) return {};
   const Column &first = columns_[0], &second = columns_[1];
   const bool is_id =
-      first.is_unique() && (first.numbers == lines_ || first.words == lines_) && first.parted == 0;
+      first.is_unique() && (first.numbers == lines_ || first.words == lines_) && first.with_separator == 0;
   const bool short_cells = second.words_of_cell() <= 5 && !second.first.empty();
   if (max_cells_ >= 3 && is_id && short_cells && second.repeats() &&
       second.words_of_cell() < columns_[2].words_of_cell()) {

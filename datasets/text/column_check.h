@@ -24,7 +24,7 @@ class ColumnCheck {
   // Statistics of a column.
   struct Column {
     std::unordered_set<std::string> distinct;
-    std::size_t cells = 0, words = 0, numbers = 0, uris = 0, parted = 0;
+    std::size_t cells = 0, words = 0, numbers = 0, uris = 0, with_separator = 0;
     std::string first;
     void add(std::string_view cell);
     bool is_unique() const { return distinct.size() == cells; }

@@ -94,7 +94,7 @@ void LabelCells::add(std::string_view cell, std::uint64_t line) {
   names_.add(cell, line, separator_);
   if (is_python_list(cell)) return lists_.add(cell, line);
   if (is_decimal_whole(cell)) decimals_.add(cell, line);
-  if (cell.find(separator_) != std::string_view::npos) ++parted_;
+  if (cell.find(separator_) != std::string_view::npos) ++separated_;
   if (is_uris(cell)) uris_.add(cell, line);
   for (std::size_t i = 0; i < kOthers.size(); ++i) {
     if (is_parted_by(cell, {&kOthers[i], 1})) others_[i].add(cell, line);
@@ -116,7 +116,7 @@ std::string LabelCells::warning(const std::string& origin) const {
         origin, decimals_.line, decimals_.first, decimals_.first.substr(0, decimals_.first.size() - 2));
   }
   if (std::string names = names_.warning(origin); !names.empty()) return names;
-  if (parted_ > 0) return {};
+  if (separated_ > 0) return {};
   if (uris_.cells > 0 && separator_ != " ") {
     return fmt::format(
         "{}:{}: the labels look parted by blanks, {}, and are read as one; set 'data.label_separator= '",
@@ -124,7 +124,7 @@ std::string LabelCells::warning(const std::string& origin) const {
   }
   for (std::size_t i = 0; i < kOthers.size(); ++i) {
     const KindOfCell& kind = others_[i];
-    // What the user has set is doubted where it stands nowhere and most labels are parted otherwise.
+    // Doubts the configured separator where no label has it and most labels have another separator.
     const bool many = separator_ == "," ? kind.cells * 10 >= cells_ : kind.cells * 2 >= cells_;
     if (kind.cells == 0 || !many || separator_ == std::string_view(&kOthers[i], 1)) continue;
     return fmt::format(

@@ -11,7 +11,8 @@
 
 namespace slide {
 
-// 10.0, as pandas writes whole numbers of a column with empty cells.
+// Whether the text is a whole number with a zero fraction, such as 10.0: pandas writes integers so where a
+// column has empty cells.
 bool is_decimal_whole(std::string_view text);
 
 // Number of cells of a kind, and the first one.
@@ -49,7 +50,7 @@ class LabelCells {
   static constexpr std::array<char, 3> kOthers = {'|', ';', ','};
 
   std::string separator_;
-  std::size_t cells_ = 0, parted_ = 0;
+  std::size_t cells_ = 0, separated_ = 0;  // all; with the configured separator
   LabelNames names_;
   KindOfCell lists_, uris_, decimals_;
   std::array<KindOfCell, kOthers.size()> others_;

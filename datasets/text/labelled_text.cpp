@@ -49,7 +49,7 @@ struct Reading {
   LabelledLine parts;
   Row row;
   ChunkRows rows;
-  UnknownLabels names;  // of unknown labels, where these are numbered: ids behind the model's, by chunk
+  UnknownLabels names;  // of unknown labels, where these are numbered: ids after the model's, by chunk
 };
 
 void append(const Row& row, ChunkRows& rows) {
@@ -96,7 +96,7 @@ void read_chunk(Chunks& chunks, std::size_t chunk, const TextModel& model, const
   });
 }
 
-// `numbers`: of the unknown labels of the chunk, among all; they are behind `known` labels.
+// `numbers`: of the unknown labels of the chunk, among all; they are after `known` labels.
 void store(const ChunkRows& rows, std::uint32_t known, const std::vector<std::uint32_t>& numbers,
            const CsrCounts& before, const CsrRoom& room) {
   std::copy(rows.feature_ids.begin(), rows.feature_ids.end(), room.feature_ids);

@@ -61,7 +61,7 @@ void cut_words(std::string_view line, std::vector<std::string_view>& fields) {
   }
 }
 
-// Where quotes that open at `open` close: behind the last of them, before a separator or the end; or npos.
+// Where quotes that open at `open` close: after the last of them, before a separator or the end; or npos.
 std::size_t end_of_quotes(std::string_view line, std::size_t open, Separator separator) {
   for (std::size_t at = open + 1;;) {
     at = line.find('"', at);
@@ -88,7 +88,7 @@ std::string_view unquoted_of(std::string_view content, UnquotedNames& unquoted) 
   return name;
 }
 
-// The field that begins at `at`, with its quotes; moves `at` to the separator behind it or the end.
+// The field that begins at `at`, with its quotes; moves `at` to the separator after it or the end.
 std::string_view take_any(std::string_view line, Separator separator, std::size_t& at,
                           UnquotedNames& unquoted) {
   const std::size_t begin = at;

@@ -21,7 +21,7 @@ constexpr std::size_t kHeadBytes = std::size_t{1} << 16;
 constexpr std::size_t kHeadLines = 100;
 constexpr std::size_t kMinLinesOfOne = 5;  // of a score each
 
-// The probability behind the last colon of a field.
+// The probability after the last colon of a field.
 std::optional<double> score_of(std::string_view field) {
   const std::size_t colon = field.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return std::nullopt;

@@ -30,7 +30,7 @@ class NameList {
  public:
   void add(std::string_view name);
   std::size_t size() const { return ends_.size(); }
-  // All names, one behind the other.
+  // All names, one after the other.
   std::string_view all() const { return text_; }
   bool has_empty() const;
   // Whether a name has this character.

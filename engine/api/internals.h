@@ -36,7 +36,7 @@ struct Config::Impl {
 struct Reading {
   DataConfig options;
   std::shared_ptr<const TextModel> text;  // may be nullptr
-  // Names of labels behind those of `text`, which it does not know; or nullptr.
+  // Names of labels after those of `text`, which it does not know; or nullptr.
   std::shared_ptr<const UnknownLabels> unknown = nullptr;
   std::uint64_t unknown_features = 0;  // left out
   // The vocabulary that `text` continues (Data::learn_more_texts()), or nullptr.
@@ -106,7 +106,7 @@ Dataset rows_to_train(const Data::Impl& data, Dataset rows);
 void record_reading(const Data::Impl& data, slide::Config& config);
 
 Measures measures_of(const Metrics& metrics);
-// Nothing without predictions.
+// nullopt without predictions.
 std::optional<Reliability> summary_of(const slide::Reliability& all, const slide::Reliability& top);
 
 // Runs `body`; converts exceptions of the standard library to Error.

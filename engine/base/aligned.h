@@ -22,7 +22,7 @@ constexpr std::size_t round_up(std::size_t count, std::size_t multiple) {
 // refuse). Throws Error when memory runs out.
 void* allocate_zeroed(std::size_t bytes);
 void release(void* memory, std::size_t bytes) noexcept;
-// Returns whole pages behind the first `kept` bytes to the system where possible; returns the number of bytes
+// Returns whole pages after the first `kept` bytes to the system where possible; returns the number of bytes
 // that release() must release later.
 std::size_t release_behind(void* memory, std::size_t bytes, std::size_t kept) noexcept;
 // Total bytes of all live areas that were mapped outside the heap.

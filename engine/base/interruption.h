@@ -20,9 +20,9 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  // That of this thread, or nullptr.
+  // The interruption of the calling thread, or nullptr.
   static Interruption* current();
-  // From here on, no interruption of this thread's is asked: work would be lost that the caller keeps.
+  // Disables the interruption of the calling thread, which has a result to keep.
   static void end();
 
   // Whether the work shall end. By its own thread: asks if it is time.

@@ -92,7 +92,7 @@ std::string first_words(const CLI::App& app) {
   return "";
 }
 
-// Completes commands, their options, keys behind --set, the words of a first argument and, everywhere else,
+// Completes commands, their options, keys after --set, the words of a first argument and, everywhere else,
 // files.
 std::string bash_completion(const CLI::App& app) {
   std::string commands, cases;

@@ -41,9 +41,9 @@ void check_counts(const EvaluateCommand& command) {
   if (!command.weights.empty() && command.weights.size() != files) {
     fail_input("--weights gives {} for {} files of scores; give one for each", command.weights.size(), files);
   }
-  if (!command.validation.empty() && parted(command.validation.front()).size() != files) {
-    fail_input("--best-threshold names {} files of scores for {}; give as many, parted by commas",
-               parted(command.validation.front()).size(), files);
+  if (!command.validation.empty() && split_list(command.validation.front()).size() != files) {
+    fail_input("--best-threshold names {} files of scores for {}; give as many, separated by commas",
+               split_list(command.validation.front()).size(), files);
   }
 }
 
@@ -94,7 +94,7 @@ void take_thresholds(const EvaluateCommand& command, Evaluation& evaluation) {
   } else if (!command.validation.empty()) {
     const Truth truth = read_truth(command.validation[1], evaluation.reading, evaluation.index);
     const Dataset scores =
-        read_ensemble(command, parted(command.validation[0]), truth.rows, evaluation.index);
+        read_ensemble(command, split_list(command.validation[0]), truth.rows, evaluation.index);
     evaluation.thresholds = best_thresholds(scores, truth.labels, command.goal);
     evaluation.validation = decide(scores, truth.labels, *evaluation.thresholds);
   }
@@ -206,7 +206,7 @@ void check_evaluate_outputs(const EvaluateCommand& command) {
   if (!threshold_number(command.threshold)) inputs.push_back(command.threshold);
   if (!command.validation.empty()) {
     inputs.push_back(command.validation[1]);
-    for (std::string& scores : parted(command.validation[0])) inputs.push_back(std::move(scores));
+    for (std::string& scores : split_list(command.validation[0])) inputs.push_back(std::move(scores));
   }
   check_outputs(std::array{OutputFile{"--per-label", command.measures.per_label},
                            OutputFile{"--save-thresholds", command.save_thresholds},

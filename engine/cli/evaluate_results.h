@@ -29,7 +29,7 @@ struct EvaluationOutput {
 EvaluationOutput format_results(const EvaluateCommand& command, Evaluation& evaluation,
                                 const EvaluationResults& results);
 
-// A line for each point, of numbers separated by commas, behind a header. Throws Error where it cannot be
+// A line for each point, of numbers separated by commas, after a header. Throws Error where it cannot be
 // written.
 void write_curve(const std::string& path, std::span<const CurvePoint> curve);
 

@@ -63,7 +63,8 @@ void add_measures(CLI::App& app, MeasureOptions& options, const char* ks) {
       ->expected(2)
       ->check(finite_number())
       ->type_name("A,B");
-  app.add_option("--per-label", options.per_label, "Write a table of all labels, its columns parted by tabs")
+  app.add_option("--per-label", options.per_label,
+                 "Write a table of all labels, its columns separated by tabs")
       ->type_name("FILE");
   app.add_option("--bootstrap", options.bootstrap, "Intervals of 95 % from so many draws of the samples")
       ->transform(whole(1, kMaxRounds))

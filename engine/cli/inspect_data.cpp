@@ -21,7 +21,7 @@ namespace slide::cli {
 
 namespace {
 
-constexpr std::size_t kWidth = 57;  // of what stands behind the subject of a line, which has 79 characters
+constexpr std::size_t kWidth = 57;  // of what stands after the subject of a line, which has 79 characters
 
 // The first characters of a text, as many as fit a line.
 std::string_view clipped(std::string_view text) {

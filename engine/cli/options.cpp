@@ -93,7 +93,7 @@ CLI::Validator number(double low, double high) {
   return {check, "FLOAT in " + range};
 }
 
-std::vector<std::string> parted(const std::string& text) {
+std::vector<std::string> split_list(const std::string& text) {
   std::vector<std::string> parts;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());
@@ -108,7 +108,7 @@ CLI::Option* add_list(CLI::App& app, const char* name, const std::string& meanin
   const auto take_lists = [=](const std::vector<std::string>& lists) {
     std::vector<std::string> values;
     for (const std::string& list : lists) {
-      for (std::string& value : parted(list)) {
+      for (std::string& value : split_list(list)) {
         if (const std::string fault = each(value); !fault.empty()) throw CLI::ValidationError(name, fault);
         values.push_back(std::move(value));
       }

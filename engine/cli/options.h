@@ -35,7 +35,7 @@ CLI::Validator threshold_probability();
 CLI::Validator number(double low, double high);
 
 // Splits a text at commas; keeps empty parts.
-std::vector<std::string> parted(const std::string& text);
+std::vector<std::string> split_list(const std::string& text);
 // Adds `name`, a comma-separated list of values, passed to take(). `each` checks each value; CLI11 would drop
 // empty ones.
 CLI::Option* add_list(CLI::App& app, const char* name, const std::string& meaning, const CLI::Validator& each,

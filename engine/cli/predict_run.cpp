@@ -226,7 +226,7 @@ class Answers {
     line.end();
   }
 
-  // "user TAB label TAB score" for each label, and behind a TAB its title where there is a file of them.
+  // "user TAB label TAB score" for each label, and after a TAB its title where there is a file of them.
   std::string rows_of(std::size_t sample, std::span<const Prediction> best) const {
     std::string text;
     for_each_label(sample, best, [&](std::uint32_t label, double score) {

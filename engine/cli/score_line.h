@@ -22,7 +22,7 @@ class ScoreLine {
     char* at = begin(separator, label.size());
     finish(std::copy(label.begin(), label.end(), at), score);
   }
-  // Whose line it is, before all labels; TABs follow.
+  // Begins a line with the name of its user; labels follow after TABs.
   void begin_with(std::string_view user) {
     clear();
     std::copy(user.begin(), user.end(), begin('\t', user.size()));

@@ -124,7 +124,7 @@ std::string extra_fault(const CLI::App& sub) {
                      extras.empty() ? "" : extras.front(), positionals(sub), test);
 }
 
-// Drops "--" before arguments that can be no options: CLI11 takes none behind it that are optional.
+// Drops "--" before arguments that can be no options: CLI11 takes none after it that are optional.
 void drop_mark(std::vector<std::string>& arguments) {
   const auto mark = std::ranges::find(arguments, "--");
   if (mark == arguments.end() || std::any_of(mark + 1, arguments.end(), [](const std::string& word) {

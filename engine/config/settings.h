@@ -132,8 +132,8 @@ struct OptimizerConfig {
 // [loss]: of the output layer.
 struct LossConfig {
   LossKind kind = LossKind::kSigmoid;
-  double gradient_threshold =
-      0.05;  // gradient sparsification: smaller output gradients become 0 or this, at random; 0: off
+  // Gradient sparsification: smaller output gradients become 0 or this threshold, at random; 0: off.
+  double gradient_threshold = 0.05;
   double positive_weight = 1.0;  // sigmoid loss: weight of a label relative to a negative
   double prior = 0.3;            // sigmoid loss: initial biases are this share of the labels' log-odds
 };

@@ -244,7 +244,7 @@ class LabelCrosses {
   }
 
   // Lists the feature numbers sample by sample; and for each feature, of each of its samples, the features
-  // behind it (tails_), with which it forms crosses.
+  // after it (tails_), with which it forms crosses.
   void list_entries() {
     entries_.clear();
     sample_ends_.clear();

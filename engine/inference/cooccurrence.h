@@ -19,7 +19,7 @@
 
 namespace slide {
 
-// Number of top labels that propagate and receive; other labels keep their score and rank behind them.
+// Number of top labels that propagate and receive; other labels keep their score and rank after them.
 inline constexpr std::size_t kPropagatingLabels = 7;
 
 // Returns `neighbours` where their labels propagate, and computes their label co-occurrence; else nullptr.

@@ -19,7 +19,7 @@
 namespace slide {
 
 // Labels that are ranked anew: the 100 most probable ones, or as many as are wanted. Weights differ by a
-// factor of at most about 15, so that labels behind them hardly reach the first places: the first five of
+// factor of at most about 15, so that labels after them hardly reach the first places: the first five of
 // 24,945 test samples differ in one from those with 200 (configs/experiments/labels.md).
 inline constexpr std::size_t kRareRanked = 100;
 

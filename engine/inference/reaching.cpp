@@ -14,10 +14,10 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kFirstLabels = 32;  // asked for at first
+constexpr std::size_t kFirstLabels = 32;  // number of labels predicted at first
 constexpr std::size_t kGrowth = 8;
 
-// These rows of `data`, without labels.
+// The given rows of `data`, without labels.
 Dataset chosen_rows(const Dataset& data, std::span<const std::uint32_t> rows) {
   DatasetArrays arrays;
   for (const std::uint32_t row : rows) {

@@ -15,7 +15,7 @@ namespace slide {
 // more digits was found among floats, and is compared with the float.
 bool reaches_written(double score, double threshold);
 
-// Whether a score of a Predictor reaches the threshold; false for all that rank behind one that does not.
+// Whether a score of a Predictor reaches the threshold; false for all that rank after one that does not.
 using Reaches = std::function<bool(float score)>;
 
 // How a call of Predictor::predict goes: on one thread or several.

@@ -57,7 +57,7 @@ struct StepReport {
   bool stop_agreed = false;       // a process asked to stop at the last step, and all stop at this one
 };
 
-// Each function may be empty.
+// Callbacks of the loop; any may be empty.
 struct LoopObserver {
   std::function<bool(const StepReport&)> step;  // false: stop here
   std::function<void(const EpochReport&)> epoch;

@@ -41,8 +41,8 @@ struct ActiveSet {
   // Positions in `ids` of the labels of sample s: label_positions[label_offsets[s] .. label_offsets[s+1]).
   std::vector<std::uint32_t> label_positions;
   std::vector<std::uint32_t> label_offsets;
-  // Likewise the positions of the masked neurons of sample s: its input items, which are neither labels nor
-  // negatives. No offsets: no sample masks any.
+  // Positions in `ids` of the masked neurons of sample s, in the same layout: its input items, which are
+  // neither labels nor negatives. Empty offsets: no sample has masked neurons.
   std::vector<std::uint32_t> left_out_positions;
   std::vector<std::uint32_t> left_out_offsets;
 

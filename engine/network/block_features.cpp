@@ -72,7 +72,7 @@ void BlockFeatures::each_entry(std::span<const SparseRow> rows, Run run, Body&& 
   }
 }
 
-// Sets where the part's ranges begin: behind the worst-case need of all features before it.
+// Sets where the part's ranges begin: after the worst-case need of all features before it.
 void BlockFeatures::start(std::span<const SparseRow> rows, std::size_t lanes, Run run, Part& part) {
   std::size_t entries = 0;  // entries of features before the part
   for (const SparseRow& row : rows) {

@@ -230,6 +230,8 @@ void Layer::pack(const BlockInput& in, Slice units, const std::uint32_t* ids, st
   }
 }
 
+// Whole inputs: a kernel for the format of the weights. Partial inputs: packs the active columns of a few
+// rows at a time, in fp32.
 void Layer::logits(const BlockInput& in, std::span<const std::uint32_t> active, LayerScratch& scratch,
                    float* z) const {
   const auto& k = kernels::active();

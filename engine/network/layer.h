@@ -74,7 +74,7 @@ class Layer {
   const LayerShape& shape() const { return shape_; }
   std::size_t active_limit(const BlockLimits& limits) const { return shape_.active_limit(limits); }
   void reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t shards) const;
-  // Which functions a scratch is for; select() needs memory for each neuron of the layer.
+  // Functions that a scratch is for; select() needs memory for each neuron of the layer.
   enum class Use { kPasses, kSelect, kBoth };
   LayerScratch make_scratch(const BlockLimits& limits, Use use = Use::kBoth) const;
 

@@ -30,7 +30,7 @@ struct DataShape {
   std::vector<std::uint32_t> label_frequencies;              // in the training set; size labels
   std::size_t samples = 0;                                   // in the training set
   std::size_t dense = 0;                                     // dense columns: the last of the features
-  std::size_t crosses = 0;                                   // feature crosses, numbered behind the features
+  std::size_t crosses = 0;                                   // feature crosses, numbered after the features
   std::size_t inputs() const { return features + crosses; }  // of the first layer
 };
 // The shape of a training set without crosses.

@@ -32,8 +32,8 @@ struct TermHits {
 
 // Working memory of forward() for one neuron. Grows as needed.
 struct TermScratch {
-  std::vector<std::uint32_t> columns, parted;
-  std::vector<float> pattern, weights, parted_weights;
+  std::vector<std::uint32_t> columns, columns_by_kind;
+  std::vector<float> pattern, weights, weights_by_kind;
 };
 
 class OutputTerm {

@@ -49,7 +49,7 @@ void RowGroups::build(std::span<const SamplePart> parts, std::uint64_t* slots, s
 }
 
 // Counts contributions into offsets_[slot + 1]. Whether a row is new is as good as random, so no branch
-// depends on it: the place behind the last group takes every row, and becomes a group of its own only when
+// depends on it: the place after the last group takes every row, and becomes a group of its own only when
 // the row is new. `stamp` stands in the upper half of slots. Returns the number of groups.
 template <class Part>
 std::uint32_t RowGroups::count_rows(std::span<const Part> parts, std::uint64_t* slots, std::uint64_t stamp) {

@@ -71,7 +71,7 @@ double table_recall(const Layer& layer, const BlockInput& in, std::uint64_t seed
       found.clear();
       index.query({x.data(), in.width, 1, 1, layer.weight_rows(own.first)}, wanted, rng, query, seen, found);
       for (const std::uint32_t id : top[s]) {
-        if (id == UINT32_MAX) break;
+        if (id == UINT32_MAX) break;  // the part has fewer neurons than a top has places
         ++all;
         hits += seen.contains(id - static_cast<std::uint32_t>(own.first)) ? 1 : 0;
       }

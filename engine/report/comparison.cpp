@@ -220,7 +220,7 @@ void name_runs(std::vector<RunHistory>& runs) {
 
 namespace {
 
-// Settings of what a run writes beside its model, which stand behind those that change it.
+// Settings of what a run writes beside its model, which stand after those that change it.
 bool is_of_outputs(const std::string& key) {
   static const std::set<std::string> kOutputs = {"data.cache", "train.checkpoint_every",
                                                  "train.save_optimizer", "train.tensorboard"};

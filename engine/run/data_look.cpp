@@ -19,12 +19,13 @@ namespace slide {
 
 namespace {
 
+// Sets the form of the training file, as printed, and its columns.
 void look_at_form(const Config& config, const RunData& data, DataLook& look) {
   const std::string& path = config.data.train;
   const std::string head = head_of_file(path);
   const TableColumns columns{config.data.text, config.data.labels, config.data.label_separator, ""};
-  std::optional<DataFormat> format = detect_table(head, columns);
-  if (config.data.format != DataFormat::kAuto) format = config.data.format;
+  std::optional<DataFormat> format =
+      config.data.format != DataFormat::kAuto ? config.data.format : detect_table(head, columns);
   if (data.text != nullptr && !(format && is_table(*format))) {
     look.form = form_shown(data.text->form());
   } else if (dense_paths(path)) {

@@ -121,6 +121,7 @@ bool is_longer_name(std::string_view rest, std::size_t width) {
   return words > width && !number_of<float>(take_word(rest));
 }
 
+// Reads word2vec text, whose first line is "COUNT WIDTH", or GloVe text, which has no such line.
 void set_by_name(const std::string& path, const FeatureNames& names, FirstRows& rows) {
   const FileBytes bytes(path);
   std::string_view text = bytes.text();

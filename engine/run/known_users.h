@@ -34,12 +34,12 @@ class KnownUsers {
   std::size_t size() const { return users_.size(); }
   const LogUsers& users() const { return users_; }
   bool has(std::string_view user) const { return users_.row_of(user).has_value(); }
-  // Appends what the user has; nothing for others.
+  // Appends the items of the user; nothing for unknown users.
   void add_items_of(std::string_view user, Items& items) const;
-  // Fields of the log's pairs that are read; 0 of no log.
+  // Number of fields that are read of the log's pairs; 0 without a log.
   std::size_t fields() const { return size() == 0 ? 0 : users_.log().fields; }
   std::optional<Separator> separator() const { return users_.log().separator; }  // between them
-  // That hardly an item of the log is one of the model: probably another file is meant. Else "".
+  // A warning where the model knows hardly an item of the log, which is probably another file; else "".
   const std::string& warning() const { return warning_; }
 
  private:

@@ -24,7 +24,7 @@ class LabelIndex {
   LabelIndex(LabelIndex&&) = default;
   LabelIndex& operator=(LabelIndex&&) = default;
 
-  // That the file of names is not UTF-8; else empty.
+  // A warning where the file of names is not UTF-8; else empty.
   const std::string& warning() const { return warning_; }
   // Whether labels have names.
   bool named() const { return named_; }
@@ -36,7 +36,7 @@ class LabelIndex {
   std::size_t names() const { return names_.size(); }
   // nullopt for an unknown name, unless the index grows, which adds it.
   std::optional<std::uint32_t> find(std::string_view name);
-  // The same of a label that samples carry: an unknown name gets a number behind those of the file.
+  // The same of a label that samples carry: an unknown name gets a number after those of the file.
   std::uint32_t find_carried(std::string_view name);
 
   // Whether data with numeric labels were read.

@@ -22,7 +22,7 @@ class LabelNames {
   // its number of names differs from the model's number of labels.
   LabelNames(const Model& model, const std::string& file);
 
-  // That the file is not UTF-8; else empty.
+  // A warning where the file is not UTF-8; else empty.
   const std::string& warning() const { return warning_; }
   // Whether labels have names.
   bool known() const { return text_ != nullptr || from_file_; }

@@ -27,10 +27,10 @@ RunData read_together(const Config& config, int threads, bool skip_bad, Cluster*
 // Throws InputError on every rank where one has another version, configuration (except paths and threads) or
 // instruction set. Before data are read: what is read together depends on the configuration.
 void require_same_config(Cluster& cluster, const Config& config);
-// Likewise for the data.
+// Throws InputError on every rank where the data of the ranks differ.
 void require_same_data(Cluster& cluster, const RunData& data);
 
-// The same for the file of a model.
+// Throws InputError on every rank where the model files of the ranks differ.
 void require_same_file(Cluster& cluster, const Model& model);
 // The same for the next rows of an input, nullptr at its end, and for excluded pairs. Nothing for a single
 // process.

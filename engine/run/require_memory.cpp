@@ -46,7 +46,7 @@ std::string describe_earlier_peak(const MemoryPlan& plan) {
   return fmt::format("; before them, patterns of the linear term {:.0f}", plan.patterns / 1e6);
 }
 
-// That most ids cannot occur, where there are fewer entries than ids.
+// Says that most ids cannot occur, where the data have fewer entries than ids; else "".
 std::string describe_id_gaps(const MemoryPlan& plan) {
   std::string text;
   for (const std::string& gaps : {gap_warning("feature", plan.features, plan.feature_entries),

@@ -24,7 +24,7 @@ struct ScoreLine {
   std::string_view text;
   std::size_t before = 0;  // bytes of the line before `text`
 
-  // FILE:LINE:COLUMN of a part. A part of something else than the line is at its beginning.
+  // FILE:LINE:COLUMN of `part`, a view into `text`; column 1 for other views.
   std::string place(std::string_view part) const;
 };
 

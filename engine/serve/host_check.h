@@ -1,7 +1,7 @@
-// Which hosts a request may name. A page of another site can point its own name at the address of this server
-// (DNS rebinding); a browser then lets the page read the answers, but sends that name as Host. So names are
-// checked, and addresses need no check: no page can own one. Immutable, safe from any thread. Internal to the
-// server.
+// Check of the Host header of requests. A page of another site can point its own name at the address of this
+// server (DNS rebinding); a browser then lets the page read the answers, but sends that name as Host. So
+// names are checked, and addresses need no check: no page can own one. Immutable, safe from any thread.
+// Internal to the server.
 #pragma once
 
 #include <boost/beast/http/message.hpp>

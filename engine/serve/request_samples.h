@@ -42,7 +42,7 @@ class RequestSamples {
   bool of_users() const { return model_.config.data.kind == DataKind::kInteractions; }
   bool of_texts() const { return model_.text != nullptr; }
 
-  // Each adds a sample. Throw InputError with a line for the client.
+  // Adds a sample. Throws InputError with a line for the client.
   void add(const Json& input);
   void add(Parts parts);
 
@@ -85,7 +85,7 @@ class RequestSamples {
   std::string dense_key_;
   DatasetArrays arrays_;
   std::vector<std::pair<std::uint32_t, float>> pairs_;
-  std::vector<float> dense_;                       // rows of dense columns, one behind the other
+  std::vector<float> dense_;                       // rows of dense columns, one after the other
   std::vector<std::optional<std::string>> names_;  // of the users of samples
   Items items_;
   std::size_t unknown_ = 0, without_features_ = 0, without_items_ = 0;

@@ -72,7 +72,7 @@ class Search {
     return parse_config(text_, "the configuration being tuned", changes);
   }
 
-  // None where keys do not go together.
+  // nullopt where the changes break a rule of the configuration.
   std::optional<Config> valid_config(const std::vector<std::string>& changes) const {
     try {
       return config_of(changes);

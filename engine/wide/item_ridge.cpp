@@ -106,7 +106,7 @@ namespace {
 // items; the others become zeros.
 void spread_rows(std::span<const std::uint32_t> with_users, std::size_t packed_stride, std::size_t items,
                  std::size_t stride, float* matrix) {
-  const std::size_t packed = packed_stride * packed_stride;  // with rows behind those of the items
+  const std::size_t packed = packed_stride * packed_stride;  // with rows after those of the items
   std::vector<float> row(packed_stride);
   std::size_t left = with_users.size();
   for (std::size_t j = items; j-- > 0;) {

@@ -24,7 +24,8 @@ struct ByUsers {
   std::vector<float> column;  // [items]: c_ij of one item j
 };
 
-// K = (l W^-1 + X X^T)^-1, [stride x stride], symmetric; rows behind those of the users are of no meaning.
+// K = (l W^-1 + X X^T)^-1, [stride x stride], symmetric; rows and columns from the number of users on are
+// padding.
 AlignedArray<float> inverse_of_users(const RidgeUsers& users, double penalty, std::size_t stride,
                                      int threads) {
   const std::size_t count = users.size();

@@ -77,8 +77,8 @@ kernels::Parts match_pattern(const BlockFeatures& features, const std::uint32_t*
   grow(hits.masks, at.masks + room / 16);
   grow(scratch.columns, room);
   grow(scratch.weights, room);
-  grow(scratch.parted, kernels::kKinds * room);
-  grow(scratch.parted_weights, kernels::kKinds * room);
+  grow(scratch.columns_by_kind, kernels::kKinds * room);
+  grow(scratch.weights_by_kind, kernels::kKinds * room);
   const std::size_t found =
       k.find_present(ids, w, count, features.present(), features.first(), hits.masks.data() + at.masks,
                      scratch.columns.data(), scratch.weights.data());
@@ -86,8 +86,8 @@ kernels::Parts match_pattern(const BlockFeatures& features, const std::uint32_t*
   grow(hits.places, at.places + found);
   kernels::Parts parts{};
   for (std::size_t kind = 0; kind < kernels::kKinds; ++kind) {
-    parts.places[kind] = scratch.parted.data() + kind * room;
-    parts.weights[kind] = scratch.parted_weights.data() + kind * room;
+    parts.places[kind] = scratch.columns_by_kind.data() + kind * room;
+    parts.weights[kind] = scratch.weights_by_kind.data() + kind * room;
   }
   k.part_kinds(scratch.columns.data(), scratch.weights.data(), found, features.places(),
                hits.kinds.data() + at.kinds, parts);

@@ -139,6 +139,8 @@ struct Objective {
   std::array<double, 9> hessian{};  // lower half, by rows
 };
 
+// Weighted logistic loss with its derivatives, at z = model . (similarity, log-odds, 1):
+// log(1 + e^z) - z for positive pairs, without overflow.
 Objective objective_of(const Vector& model, std::span<const Pair> pairs) {
   Objective sum;
   for (const Pair& pair : pairs) {

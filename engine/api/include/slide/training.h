@@ -46,7 +46,7 @@ struct Evaluation {
   std::function<void(const std::string& path)> save_model;
 };
 
-// Each may be empty.
+// Any may be empty.
 struct Callbacks {
   std::function<bool(const Progress&)> step;  // returning false stops training
   std::function<void(const EpochSummary&)> epoch;

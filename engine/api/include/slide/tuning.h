@@ -53,7 +53,7 @@ struct TuneResult {
   double p = 1.0;
 };
 
-// Each may be empty. Called on the calling thread; exceptions leave tune() unchanged.
+// Any may be empty. Called on the calling thread; exceptions leave tune() unchanged.
 struct TuneCallbacks {
   std::function<void(const Trial&)> trial;
   // Receives a line where samples stand in an order that matters, before the first trial.
