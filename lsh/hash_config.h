@@ -18,8 +18,8 @@ struct HashConfig {
   HashFamily family = HashFamily::kSimhash;
   std::uint32_t k = 0;        // K, hash functions of a fingerprint; 0: by the number of neurons
   std::uint32_t tables = 16;  // L
-  std::uint32_t bin_size =
-      8;  // wta, dwta, minhash: values compared by a hash function; a code has log2(bin_size) bits
+  // For wta, dwta and minhash: number of values compared by a hash function; a code has log2(bin_size) bits.
+  std::uint32_t bin_size = 8;
   std::uint32_t range_pow = 0;        // a table has 2^range_pow buckets; k * bits <= range_pow; 0: k * bits
   std::uint32_t bucket_capacity = 0;  // max neurons in a bucket; 0: a multiple of the mean
   BucketPolicy bucket_policy = BucketPolicy::kFifo;

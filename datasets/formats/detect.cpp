@@ -129,6 +129,7 @@ std::string head_of_file(const std::string& named) {
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) return {};
+  // Reads more until the head has a whole line, up to kMaxHeadBytes.
   for (std::size_t wanted = kPackedHeadBytes;; wanted *= 4) {
     std::string packed(wanted, '\0');
     const ssize_t bytes = read_at(file.get(), packed.data(), packed.size(), 0);

@@ -217,6 +217,7 @@ TextForm require_text_form(std::string_view text, const std::string& origin) {
              kLabelPrefix);
 }
 
+// Counts tokens that look like features (id:value; numbers after the first token) and other tokens (words).
 bool is_prose_with_colon(std::string_view line) {
   constexpr std::string_view kGaps = " \t\r";
   constexpr std::string_view kOfNumbers = "0123456789.,eE+-";
@@ -233,9 +234,9 @@ bool is_prose_with_colon(std::string_view line) {
     }
     const std::size_t colon = token.rfind(':');
     const bool inside = colon != std::string_view::npos && colon > 0 && colon + 1 < token.size();
-    const bool number = inside && (token.find_first_not_of(kOfNumbers) == token.find(':') ||
-                                   token.find_first_not_of(kOfNumbers, colon + 1) == std::string_view::npos);
-    number ? ++features : ++words;
+    const bool number_before = token.find_first_not_of(kOfNumbers) == token.find(':');
+    const bool number_after = token.find_first_not_of(kOfNumbers, colon + 1) == std::string_view::npos;
+    inside && (number_before || number_after) ? ++features : ++words;
   }
 }
 

@@ -1,4 +1,4 @@
-// The features of a text model by the number of samples with each: which get an id of their own, and their
+// Choice of the vocabulary of a text model by document frequency: features with their own id, and their
 // weights. Functions are safe from any thread.
 #pragma once
 

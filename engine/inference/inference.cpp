@@ -177,7 +177,9 @@ void Predictor::predict(const Dataset& data, const Wanted& wanted, Scratch& scra
     predict_batch(data, first, std::min(data.size(), first + blocks * lanes), wanted, work, sink);
 }
 
-// Predicts the samples [first, end) of `data`.
+// Predicts the samples [first, end) of `data`. Scores of a sample pass, in this order: softmax normalisation,
+// kNN votes, label co-occurrence, ranking of rare labels, calibration, removal of known items. Samples
+// without features get popular items.
 void Predictor::predict_batch(const Dataset& data, std::size_t first, std::size_t end, const Wanted& wanted,
                               Scratch::Work& work, const Sink& sink) const {
   PredictionBatch& batch = work.batch;

@@ -254,9 +254,8 @@ UpdateScratch LayerTraining::make_scratch(const Layer& layer) const {
   scratch.gradients.resize(kRowsTogether * blocks_);
   scratch.sources.reserve(blocks_);
   scratch.listed.reserve(blocks_);
-  scratch.packed.reserve(columns_limit_ > 0          ? columns_limit_
-                         : layer.weights().is_bf16() ? layer.inputs()
-                                                     : 0);
+  const std::size_t unpacked = layer.weights().is_bf16() ? layer.inputs() : 0;  // widened rows
+  scratch.packed.reserve(columns_limit_ > 0 ? columns_limit_ : unpacked);
   return scratch;
 }
 

@@ -183,20 +183,22 @@ RunHistory read_run(const std::string& path) {
   return run;
 }
 
-Json summary_of(const RunHistory& run) {
-  Json summary = Json::object();
+namespace {
+
+// Metrics of the last evaluation: on the test data, else on the validation data.
+void add_metrics(const RunHistory& run, Json& summary) {
   const bool tested = !run.evals.empty();
-  if (tested || !run.validations.empty()) {
-    const Json& last = tested ? run.evals.back() : run.validations.back();
-    summary["measured"] = tested ? "test" : "validation";
-    summary["epoch"] = last["epoch"];
-    for (const auto& [key, value] : last.items()) {
-      if (key.find("_at_") != std::string::npos && value.is_number()) summary["measures"][key] = value;
-    }
+  if (!tested && run.validations.empty()) return;
+  const Json& last = tested ? run.evals.back() : run.validations.back();
+  summary["measured"] = tested ? "test" : "validation";
+  summary["epoch"] = last["epoch"];
+  for (const auto& [key, value] : last.items()) {
+    if (key.find("_at_") != std::string::npos && value.is_number()) summary["measures"][key] = value;
   }
-  if (run.epochs.empty()) return summary;
-  const Json& last = run.epochs.back();
-  summary["train_seconds"] = last["train_seconds"];
+}
+
+// Median speed and peak memory of the epochs.
+void add_speed(const RunHistory& run, Json& summary) {
   std::vector<double> speeds;
   double peak = 0.0;
   for (const Json& epoch : run.epochs) {
@@ -210,26 +212,41 @@ Json summary_of(const RunHistory& run) {
     summary["samples_per_second"] = speeds[speeds.size() / 2];
   }
   if (peak > 0.0) summary["peak_rss_mb"] = peak;
-  for (const char* key : {"ranks", "bytes_sent", "seconds_waited"}) {
-    if (const Json value = last.value(key, Json()); value.is_number()) summary[key] = value;
-  }
+}
+
+// Seconds by phase of training, and of all evaluations. Nothing where the log lacks a phase.
+void add_phase_seconds(const RunHistory& run, Json& summary) {
+  const Json& last = run.epochs.back();
+  Json seconds = Json::object();
   double known = 0.0;
   for (const char* phase : kPhases) {
     const Json value = last.value(fmt::format("{}_seconds", phase), Json());
-    if (!value.is_number()) continue;
-    summary["seconds"][phase] = value;
+    if (!value.is_number()) return;
+    seconds[phase] = value;
     known += value.get<double>();
   }
-  if (!summary.contains("seconds") || summary["seconds"].size() != kPhases.size()) {
-    summary.erase("seconds");  // not in this log
-    return summary;
-  }
-  summary["seconds"]["other"] = std::max(0.0, last["train_seconds"].get<double>() - known);
+  seconds["other"] = std::max(0.0, last["train_seconds"].get<double>() - known);
   double evaluation = 0.0;
   for (const auto* events : {&run.evals, &run.validations}) {
     for (const Json& event : *events) evaluation += event["eval_seconds"].get<double>();
   }
-  summary["seconds"]["evaluation"] = evaluation;
+  seconds["evaluation"] = evaluation;
+  summary["seconds"] = seconds;
+}
+
+}  // namespace
+
+Json summary_of(const RunHistory& run) {
+  Json summary = Json::object();
+  add_metrics(run, summary);
+  if (run.epochs.empty()) return summary;
+  const Json& last = run.epochs.back();
+  summary["train_seconds"] = last["train_seconds"];
+  add_speed(run, summary);
+  for (const char* key : {"ranks", "bytes_sent", "seconds_waited"}) {
+    if (const Json value = last.value(key, Json()); value.is_number()) summary[key] = value;
+  }
+  add_phase_seconds(run, summary);
   return summary;
 }
 

@@ -32,8 +32,7 @@ struct ServerOptions {
   std::size_t max_queue = 256;             // predictions waiting for a thread
   std::size_t max_connections = 1000;
   std::size_t max_waiting = std::size_t{48} << 20;  // bytes of all requests and answers (byte_budget.h)
-  double timeout =
-      10.0;  // seconds for a request to arrive, to wait for a thread, and for its answer to be read
+  double timeout = 10.0;     // seconds, each: arrival of a request, wait for a thread, reading of the answer
   double keep_alive = 60.0;  // seconds that a connection may be idle
   bool any_kind = false;     // whether a reload may load a model that takes other inputs
   std::size_t k = 5;         // default number of labels per answer
@@ -46,8 +45,8 @@ class HttpServer {
 
   // Binds the address and listens; run() answers requests. `load` returns the model: called here, and at each
   // SIGHUP, always on a separate thread; where it throws at a reload, the previous model stays. `log`
-  // receives what is said of reloads and access log failures. Throws InputError where the address is invalid
-  // or in use, Error where the access log cannot be opened, and what `load` throws.
+  // receives lines about reloads and failures of the access log. Throws InputError where the address is
+  // invalid or in use, Error where the access log cannot be opened, and what `load` throws.
   HttpServer(const ServerOptions& options, Loader load, Log log);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
