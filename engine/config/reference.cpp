@@ -52,13 +52,16 @@ void append_keys(std::vector<KeyInfo>& keys, const Section& section, const Secti
   }
 }
 
-// "layer.0.hash.k", "layer.-1.hash.k" and "layer.hash.k" are one key of the reference.
+// "layer.0.hash.k", "layer.-1.hash.k", "layer.N.hash.k" and "layer.hash.k" are one key of the reference;
+// "layer.0" is the section "layer".
 std::string without_number(std::string_view name) {
-  constexpr std::string_view kLayer = "layer.";
-  if (!name.starts_with(kLayer)) return std::string(name);
-  const std::size_t end = name.find_first_not_of("-0123456789", kLayer.size());
-  const bool numbered = end != kLayer.size() && end != std::string_view::npos && name[end] == '.';
-  return std::string(kLayer) + std::string(name.substr(numbered ? end + 1 : kLayer.size()));
+  constexpr std::string_view kLayer = "layer";
+  if (!name.starts_with("layer.")) return std::string(name);
+  const std::size_t first = kLayer.size() + 1, end = std::min(name.find('.', first), name.size());
+  const std::string_view number = name.substr(first, end - first);
+  const bool numbered =
+      number == "N" || (!number.empty() && number.find_first_not_of("-0123456789") == std::string_view::npos);
+  return numbered ? std::string(kLayer).append(name.substr(end)) : std::string(name);
 }
 
 }  // namespace

@@ -82,6 +82,9 @@ TEST_F(ShellTest, ConfigExplainsKeys) {
   const Outcome key = expect_done(slide_.run({"config", "train.epochs"}));
   EXPECT_TRUE(key.out.starts_with("train.epochs = 7  (integer: 1..")) << key.out;
   EXPECT_TRUE(contains(slide_.run({"config", "layer.-1.uniform"}).out, "layer.uniform = "));
+  for (const char* section : {"layer.-1", "layer.1", "layer.N"})
+    EXPECT_EQ(slide_.run({"config", section}).out, slide_.run({"config", "layer"}).out) << section;
+  EXPECT_EQ(slide_.run({"config", "layer.N.size"}).out, slide_.run({"config", "layer.size"}).out);
   EXPECT_EQ(slide_.run({"config", "layer.1.hash.k"}).out, slide_.run({"config", "layer.hash.k"}).out);
   EXPECT_EQ(slide_.run({"config", "data.pairs"}).out, slide_.run({"config", "data.crosses"}).out)
       << "a former name";

@@ -294,6 +294,9 @@ class Model:
         missing = next((row for row, user in enumerate(users) if is_missing(user)), None)
         if missing is not None:
             raise _slide.InputError(f"users: row {missing} is missing ({users[missing]!r}); leave it out, or give a name")
+        listed = next((row for row, user in enumerate(users) if isinstance(user, (list, tuple, set, dict, np.ndarray))), None)
+        if listed is not None:
+            raise _slide.InputError(f"users: row {listed} is no name; give lists of items to predict(X)")
         return told(self._known_users(known).samples([str(user) for user in users]), stacklevel=4)
 
     def _predict(
