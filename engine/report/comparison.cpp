@@ -138,11 +138,18 @@ void take_title(const RunHistory& run, DataGroup& group, std::uint64_t& largest)
   largest = count;
 }
 
-// Text that is equal for runs that differ only in their seeds; empty where unknown.
+// Settings of what a run writes beside its model, none of which changes the model.
+bool is_of_outputs(const std::string& key) {
+  static const std::set<std::string> kOutputs = {"data.cache", "train.checkpoint_every",
+                                                 "train.save_optimizer", "train.tensorboard"};
+  return kOutputs.contains(key);
+}
+
+// Text that is equal for runs that differ only in their seeds and outputs; empty where unknown.
 std::string but_for_the_seed(const RunHistory& run) {
   std::string text;
   for (const auto& [key, value] : run.settings) {
-    if (key != "train.seed") text += fmt::format("{}={}\n", key, value);
+    if (key != "train.seed" && !is_of_outputs(key)) text += fmt::format("{}={}\n", key, value);
   }
   if (text.empty()) return text;
   for (const char* key : {"processor", "instruction_set", "threads"}) {
@@ -217,17 +224,6 @@ void name_runs(std::vector<RunHistory>& runs) {
   }
   for (std::size_t i = 0; i < runs.size(); ++i) runs[i].name = end_of(runs[i].folder, parts[i]);
 }
-
-namespace {
-
-// Settings of what a run writes beside its model, which stand after those that change it.
-bool is_of_outputs(const std::string& key) {
-  static const std::set<std::string> kOutputs = {"data.cache", "train.checkpoint_every",
-                                                 "train.save_optimizer", "train.tensorboard"};
-  return kOutputs.contains(key);
-}
-
-}  // namespace
 
 Json differing_settings(std::span<const RunHistory> runs) {
   std::vector<std::string> keys;  // in order of first appearance

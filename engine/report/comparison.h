@@ -43,7 +43,8 @@ std::vector<DataGroup> group_runs(std::span<const RunHistory> runs);
 // samples)": one title where one split has all measured runs, else one per split.
 std::vector<std::string> titles_of(std::span<const DataGroup> groups);
 
-// Runs that differ only in train.seed, on the same data and kind of machine; shown as one.
+// Runs that differ only in train.seed and in what they write beside the model, on the same data and kind of
+// machine; shown as one.
 struct SeedGroup {
   std::string name;  // for a single run, the run's name
   std::vector<std::size_t> runs;

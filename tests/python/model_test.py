@@ -200,6 +200,8 @@ def test_all_users_of_the_log_get_what_the_command_gives_them(items, program, tm
     assert list(model.recommend(["all"], known=other)) == ["all"]
     with pytest.raises(slide.InputError, match="users: give a list of names, or 'all'"):
         model.recommend("ann")
+    with pytest.raises(slide.InputError, match="users: row 1 is no name; give lists of items to predict"):
+        model.recommend(["ann", ["tea"]])
 
 
 def test_lists_of_names_are_users_and_their_lists_are_items(program, tmp_path):

@@ -121,6 +121,7 @@ TEST_F(ComparisonTest, RunsThatDifferInTheirSeedAloneAreOne) {
   add("net-seed1", "1", "2");
   add("long", "1", "9");
   add("net-seed2", "2", "2");
+  runs.back().settings.emplace_back("train.tensorboard", "true");  // an output
   add("net-again", "2", "2");
   runs.push_back(run("unknown", {kStart}));
   runs.back().settings.clear();

@@ -586,7 +586,7 @@ class Model:
             "features": f"{self.features:,}",
             "labels": f"{self.labels:,}",
             "steps": f"{self.steps:,}",
-            "trained on": "text" if self.is_text else "features",
+            "trained on": "interactions" if self._of_users else "text" if self.is_text else "features",
             "loss": value_in(config, "loss", "kind").strip('"'),
             "inference": value_in(config, "eval", "inference").strip('"'),
             **({} if self.threshold is None else {"threshold": self._threshold_told()}),
