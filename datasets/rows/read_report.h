@@ -33,8 +33,8 @@ struct ReadReport {
 
   std::uint64_t bad_rows = 0;      // malformed rows, skipped
   std::vector<std::string> first;  // descriptions of the first kShown malformed rows
-  // Numbers of occurrences that the model does not know: features (of text: words), which are left out; labels
-  // of text.
+  // Numbers of occurrences that the model does not know: features (of text: words), which are left out;
+  // labels of text.
   std::uint64_t unknown_features = 0;
   std::uint64_t unknown_labels = 0;
   // Content that is probably misread, one line each: "FILE:LINE: what it looks like; remedy".
