@@ -81,6 +81,7 @@ Model keep(const slide::Config& config, Trainer&& trainer, std::shared_ptr<const
                           .text = std::move(text),
                           .idle = std::move(idle),
                           .thresholds = {},
+                          .calibration = {},
                           .checksum = 0,
                           .bytes = {},
                           .notes = {}});
