@@ -25,6 +25,7 @@ inline Model model_of(const Config& config, const Dataset& train) {
           .text = nullptr,
           .idle = {},
           .thresholds = {},
+          .calibration = {},
           .checksum = 0,
           .bytes = {},
           .notes = {}};
