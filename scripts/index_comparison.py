@@ -5,7 +5,7 @@ Trains configs/throughput.toml on each set (epochs below), runs index_comparison
 configs/experiments/index-comparison.md with a figure for each set: what is missed of the true top 5 against the
 processor time of a query. Data, models and results stay in the folder of --work; what is there is not made again. The
 page keeps its sections of other sets, so that sets can be run one after the other.
-usage: scripts/index_comparison.py [--work build/index-comparison] [--only tables,hnsw,ivf,flat] [--train-samples N]
+usage: scripts/index_comparison.py [--work build/index-comparison] [--only tables,all,hnsw,ivf,flat] [--train-samples N]
                                    [--smoke] [SET ...]
        SET is debian-depends (from SLIDE_DATA), or a number of labels, which are generated; default: debian-depends 670091
 """
@@ -18,9 +18,9 @@ import sys
 
 from scaling import draw
 
-TITLES = {"longest rows": ("longest rows alone", "#7f7f7f"), "tables": ("hash tables of this engine", "#0072b2"), "hnswlib": ("hnswlib 0.6, M 12", "#d55e00"),
+TITLES = {"longest rows": ("longest rows alone", "#7f7f7f"), "tables": ("hash tables of this engine", "#0072b2"), "all neurons": ("all neurons of this engine", "#000000"), "hnswlib": ("hnswlib 0.6, M 12", "#d55e00"),
           "faiss ivf": ("faiss IVF, 1,024 lists", "#009e73"), "faiss flat": ("faiss flat", "#cc79a7")}
-SETTINGS = {"longest rows": "", "tables": "found", "hnswlib": "ef", "faiss ivf": "probes", "faiss flat": ""}
+SETTINGS = {"longest rows": "", "tables": "found", "all neurons": "", "hnswlib": "ef", "faiss ivf": "probes", "faiss flat": ""}
 RECALLS = (0.95, 0.98, 0.99)
 ABOUT = """\
 Written by `scripts/index_comparison.py`. Rows: the output layer of `configs/throughput.toml`, weights and bias, of the named
@@ -146,7 +146,7 @@ def main():
     parser.add_argument("--config", default="configs/throughput.toml")
     parser.add_argument("--work", default="build/index-comparison")
     parser.add_argument("--out", default="configs/experiments")
-    parser.add_argument("--only", default="tables,hnsw,ivf,flat")
+    parser.add_argument("--only", default="tables,all,hnsw,ivf,flat")
     parser.add_argument("--samples", type=int, default=1024)
     parser.add_argument("--threads", type=int, default=0, help="of training")
     parser.add_argument("--train-samples", type=int, default=0, help="of generated sets; default: as many a label as Amazon-670K has")

@@ -1,13 +1,14 @@
 // Compares the hash tables of inference with the indexes of other libraries, over the rows of the output
 // layer of a trained model: hnswlib (Malkov and Yashunin's graph) and faiss (inverted lists, flat), where
 // they are installed. scripts/index_comparison.py runs it.
-//   index_comparison MODEL DATA [--samples N] [--only tables,hnsw,ivf,flat]
+//   index_comparison MODEL DATA [--samples N] [--only tables,all,hnsw,ivf,flat]
 // True answers are the 5 labels of the largest inner product with the hidden activations of a sample, biases
 // included. Prints a line of JSON for each index and setting: share of the true labels found (recall_at_5),
 // share of samples whose first label is found, microseconds of processor time a sample on one thread (median
 // of five passes), seconds of processor time to build on one thread, bytes with a copy of the rows. Times of
 // the tables include scoring what they find, in blocks of 128 samples as in predictions; hidden layers are in
-// no time. "longest rows" scores only the rows that tables leave to the caller.
+// no time. "longest rows" scores only the rows that tables leave to the caller. "all neurons" is a prediction
+// over the whole layer in such blocks, hidden layers included, of models without linear term and kNN.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -24,6 +25,7 @@
 #include "datasets/reader.h"
 #include "engine/base/error.h"
 #include "engine/base/prefetch.h"
+#include "engine/inference/inference.h"
 #include "engine/inference/prediction_batch.h"
 #include "engine/kernels/kernels.h"
 #include "engine/model/model_file.h"
@@ -238,6 +240,27 @@ void compare_tables(const Comparison& c, const Layer& layer) {
   }
 }
 
+// The prediction that computes bounds of all scores in 8 bits and exact scores where these can be among the
+// best.
+void compare_all(const Comparison& c, const Model& model, const Dataset& data) {
+  if (model.network.wide() || model.neighbours) return;
+  const Dataset asked = data.slice(0, c.v.queries);
+  InferenceOptions options;
+  options.k = kTop;
+  options.threads = 1;
+  const double start = thread_seconds();
+  const Predictor predictor(model.trained(), options);
+  const double build_seconds = thread_seconds() - start;
+  std::vector<Predictor::Scratch> scratch;
+  c.report("all neurons", 0, build_seconds, double(predictor.index_bytes()) + rows_bytes(c.v),
+           [&](std::vector<Answer>& answers) {
+             predictor.predict(asked, scratch, [&](std::size_t q, std::span<const Prediction> best) {
+               answers[q].clear();
+               for (const Prediction& one : best) answers[q].push_back(one.label);
+             });
+           });
+}
+
 #ifdef SLIDE_HNSWLIB
 void compare_hnsw(const Comparison& c) {
   const Vectors& v = c.v;
@@ -302,7 +325,7 @@ void compare_faiss(const Comparison& c, bool flat) {
 struct Options {
   std::string model, data;
   std::size_t samples = 1024;
-  std::vector<std::string> only = {"tables", "hnsw", "ivf", "flat"};
+  std::vector<std::string> only = {"tables", "all", "hnsw", "ivf", "flat"};
 };
 
 bool wants(const Options& options, std::string_view index) {
@@ -319,6 +342,7 @@ int compare(const Options& options) {
   if (v.queries == 0) fail_input("{}: fewer than {} samples; give more", options.data, kLanes);
   const Comparison comparison(v);
   if (wants(options, "tables")) compare_tables(comparison, model.network.output());
+  if (wants(options, "all")) compare_all(comparison, model, data);
 #ifdef SLIDE_HNSWLIB
   if (wants(options, "hnsw")) compare_hnsw(comparison);
 #endif
@@ -337,7 +361,7 @@ int main(int argc, char** argv) {
   app.add_option("MODEL", options.model, "Model file")->required();
   app.add_option("DATA", options.data, "XMC text, whose samples ask")->required();
   app.add_option("--samples", options.samples, "So many of them, in blocks of 128")->capture_default_str();
-  app.add_option("--only", options.only, "Indexes: tables, hnsw, ivf, flat")->delimiter(',');
+  app.add_option("--only", options.only, "Indexes: tables, all, hnsw, ivf, flat")->delimiter(',');
   CLI11_PARSE(app, argc, argv);
   try {
     return compare(options);
