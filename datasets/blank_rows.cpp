@@ -19,7 +19,7 @@ bool is_comment(std::string_view line) {
   return first != std::string_view::npos && line[first] == '#';
 }
 
-// Adds the blank rows of one file, `rows` after those of others.
+// Appends the blank rows of one file to `blank`. `rows`: number of rows before the file; grows by its rows.
 void add_blank_rows(const std::string& path, const ReadOptions& options, std::uint64_t& rows,
                     std::vector<std::uint64_t>& blank) {
   const FileBytes bytes(path);

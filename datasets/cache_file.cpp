@@ -35,7 +35,7 @@ constexpr std::size_t kWarningBytes = 3072;
 constexpr std::size_t kRowsToCheck = 512;                // rows per check: their entries stay in cache
 constexpr std::size_t kSumBytes = std::size_t{1} << 20;  // checksum block, a multiple of a page
 
-// What a file stores of CsrCounts and CsrSizes. It has no dense columns.
+// The fields of CsrCounts and CsrSizes that a cache file stores. It has no dense columns.
 struct StoredCounts {
   std::uint64_t rows = 0, features = 0, labels = 0, weights = 0;
 };

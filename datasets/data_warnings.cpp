@@ -249,8 +249,9 @@ struct Occurrences {
   std::size_t distinct = 0, once = 0;
 };
 
-// Of labels below `count`, in O(labels.size()) but where most of them cannot occur: then the memory does not
-// depend on `count`, which a wrong id makes large, and they are sorted.
+// Counts the distinct labels and those that occur once; all are below `count`. O(n) for n = labels.size(),
+// while count <= n. Otherwise sorts in O(n log n): memory must not depend on `count`, which a single wrong id
+// makes large.
 Occurrences occurrences_of(std::span<const std::uint32_t> labels, std::size_t count) {
   Occurrences found;
   if (count <= labels.size()) {

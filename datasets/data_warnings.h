@@ -14,29 +14,28 @@
 
 namespace slide {
 
-// Adds warnings of a text in options.format, which is not kAuto, to `report`. Of labelled text and tables all
-// bytes are checked to be UTF-8, of logs the first MiB; labels and columns are those of the first 1000 lines.
+// Adds warnings of a text in options.format, which is not kAuto, to `report`. Checks for UTF-8 all bytes of
+// labelled text and tables, and the first MiB of logs. Checks labels and columns in the first 1000 lines.
 void add_text_warnings(const TextSource& source, const ReadOptions& options, ReadReport& report);
 
-// Adds that each of the labels of training data, of three samples or more, occurs once, or of 50 and more
-// nine in ten, or that all have the same one, unless `report` has a warning that may be the reason. O(n log
-// n) for n labels of samples.
+// Adds a warning where the labels of three or more training samples all occur once, where nine in ten of 50
+// or more labels occur once, or where all samples have the same single label. Adds none where `report` has a
+// warning already, which may be the reason. O(n log n) for n labels of samples.
 void add_label_warnings(const Dataset& train, const std::string& path, ReadReport& report);
 
-// The same of a log of interactions without a user of two items, of which nothing but the number of users per
-// item is learnt.
+// Adds a warning where no user of a log has two items: such a log teaches only the number of users per item.
 void add_log_warnings(const Dataset& train, const std::string& path, ReadReport& report);
 
-// The same of samples to measure a model of `labels` labels by: that there is nothing to measure, because
-// none has a label, or none of those that the model has. `log`: of interactions.
+// Adds a warning where there is nothing to measure: no sample has a label, or none has one of the `labels`
+// labels of the model. `log`: samples are users of an interaction log.
 void add_measure_warnings(const Dataset& samples, std::uint64_t labels, bool log, const std::string& path,
                           ReadReport& report);
 
-// That most of `ids` ids cannot occur, for there are far fewer entries in all samples; "" else. `what`:
-// "label" or "feature".
+// A warning where most of `ids` ids cannot occur, because all samples together have far fewer entries; else
+// "". `what`: "label" or "feature".
 std::string gap_warning(const char* what, std::uint64_t ids, std::uint64_t entries);
 
-// Adds the same of labels of training data whose file does not say how many there are.
+// Adds gap_warning() for the labels of training data whose file does not state the number of labels.
 void add_gap_warning(const Dataset& train, const std::string& path, ReadReport& report);
 
 }  // namespace slide

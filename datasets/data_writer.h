@@ -61,13 +61,13 @@ void end_labels(std::string& line, FileFormat to);
 // The names of features and labels that text is written with.
 struct WrittenNames {
   const TextModel* text = nullptr;         // nullptr: there are none
-  const UnknownLabels* unknown = nullptr;  // of labels after those of `text`
+  const UnknownLabels* unknown = nullptr;  // names of the labels after the labels of `text`
 };
 
 // Writes all samples to `path`, which gets its name when it is whole; an .npz pair is named by its features
-// (npz_paths). Text has these names, or without any numbers as labels and words f0, f1 .. as often as counts
-// say. Throws InputError where a name does not fit the format, of data that came from `origin`, and
-// Error when the file cannot be written.
+// (npz_paths). Text is written with `names`; without them labels are numbers, and features are words f0, f1,
+// ..., repeated by their counts. Throws InputError where a name does not fit the format, of data that came
+// from `origin`, and Error when the file cannot be written.
 void write_data(const Dataset& data, const std::string& path, FileFormat to, const WrittenNames& names,
                 const std::string& origin);
 

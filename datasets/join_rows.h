@@ -10,9 +10,9 @@
 
 namespace slide {
 
-// Common format of all parts of a data set, read with `options`: the format given there, else that of the
-// first part, or kAuto where unclear. Throws InputError where another part has another format, and for parts
-// that cannot be joined: dense features, pipes, missing files.
+// Common format of all parts of a data set: options.format, else the format of the first part, or kAuto where
+// that is unclear. Throws InputError where another part has another format, and for parts that cannot be
+// joined: dense features, pipes, missing files.
 DataFormat format_of_parts(const std::vector<std::string>& parts, const ReadOptions& options);
 
 // Writes all samples to `sink`; releases each part after copying it. All parts have equally many dense

@@ -80,8 +80,8 @@ std::vector<FeatureCounter> merge_features(std::vector<Seen>& seen, int threads)
   return merged;
 }
 
-// Appends the labels that are frequent enough or have a text, without those of `before` (if any), after the
-// names in `parts`.
+// Appends to the names in `parts` the labels that are frequent enough or have a text, by decreasing
+// frequency, without the labels of `before` (if any).
 void append_labels(const TextOptions& options, const TextModel* before, const LabelTexts* texts,
                    std::vector<Seen>& seen, TextModelParts& parts) {
   LabelCounts counts = std::move(seen.front().labels);

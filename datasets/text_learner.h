@@ -42,9 +42,9 @@ std::shared_ptr<const TextModel> learn_text_file(const std::string& path, const 
 // Incremental learning: extends `before` by the file `path`, which is labelled text, a table, or a log where
 // `before` has items (learn_more_items()). New words and n-grams follow the vocabulary, before the hash
 // buckets; new labels follow the labels. `options` says how frequent both must be in this text; its other
-// options must equal those of `before`. Feature weights use frequencies in all samples so far; those of
-// earlier samples are computed back from the weights of `before`. Throws InputError as learn_text_file(), but
-// not where nothing new is frequent enough.
+// options must equal the options of `before`. Feature weights use frequencies in all samples so far;
+// frequencies in earlier samples are recovered from the weights of `before`. Throws InputError as
+// learn_text_file(), but not where nothing new is frequent enough.
 std::shared_ptr<const TextModel> learn_more_text_file(const std::string& path, const ReadOptions& read,
                                                       const TextModel& before, const TextOptions& options,
                                                       bool spill = false,
@@ -64,9 +64,9 @@ enum class LabelIds { kByFrequency, kAsGiven };
 std::shared_ptr<const TextModel> learn_texts(const TextSamples& samples, LabelIds label_ids,
                                              const TextOptions& options, int threads);
 
-// Incremental learning from texts in memory, with the options of `before`. The first labels of `samples` are
-// those of `before`, in their order; the others follow with their ids, however rare. Throws InputError where
-// they are not.
+// Incremental learning from texts in memory, with the options of `before`. `samples` must begin with the
+// labels of `before`, in their order, or this throws InputError; the others follow with their ids, however
+// rare.
 std::shared_ptr<const TextModel> learn_more_texts(const TextSamples& samples, const TextModel& before,
                                                   int threads);
 

@@ -13,10 +13,10 @@
 
 namespace slide {
 
-// Sources in which fields with blanks between the separators of the known log stand in quotes where they are
-// names that it has: the first field that of a user, another that of an item. So a line "Ann Lee" is a user
-// where the log has this user, and a user with an item where it has not. Other lines with quotes stay as they
-// are.
+// Sources with quoted names: puts a field that contains blanks in quotes where it is a name of the known log
+// (the first field: a user; other fields: items). Fields are divided at the separator of the known log. So
+// the line "Ann Lee" is one user where the log has this user, and otherwise a user "Ann" with an item "Lee".
+// Lines that already have quotes are unchanged.
 class AskedSources {
  public:
   // `separator`: of the known log; kBlanks leaves everything as it is. The sources must outlive this.

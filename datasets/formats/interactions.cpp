@@ -60,8 +60,8 @@ std::vector<std::uint32_t> by_name(std::span<const std::string_view> users) {
   return order;
 }
 
-// By item of the log: its id in the model; for an item that the model lacks, a number above its ids, or
-// kUnknown without `unknown`.
+// Returns for each item of the log its id in the model. An item that the model lacks gets a number above all
+// ids of the model, or kUnknown where `unknown` is nullptr.
 std::vector<std::uint32_t> ids_of(const InteractionLog& log, const TextModel& items, UnknownLabels* unknown) {
   std::vector<std::uint32_t> ids;
   ids.reserve(log.items().size());
@@ -98,8 +98,8 @@ class LogRows {
   // The users in the order of their rows.
   std::span<const std::uint32_t> order() const { return order_; }
 
-  // Makes the rows of a tile and returns their sizes. Adds to `unknown` the items that neither have an id of
-  // the model nor a number, and to `times` and `values` those of all entries.
+  // Makes the rows of a tile and returns their sizes. Adds to `unknown` the number of items that have neither
+  // an id of the model nor a number; adds the times and values of all entries to `times` and `values`.
   CsrCounts make(std::size_t tile, std::uint64_t& unknown, LogTimes& times, LogValues& values) {
     CsrCounts counts;
     const bool timed = log_.layouts().has_times();
@@ -243,7 +243,8 @@ KnownLog known_of(const InteractionLog& log) {
   return {log.form(), 2 + more, layout.separator};
 }
 
-// The items to learn, in id order: by decreasing number of users, ties by name, without those of `before`.
+// The items to learn, in id order: by decreasing number of users, ties by name, without the items of
+// `before`.
 std::vector<std::uint32_t> items_to_learn(const InteractionLog& log, const TextOptions& text,
                                           const TextModel* before) {
   const std::vector<std::uint32_t> counts = users_of_items(log);

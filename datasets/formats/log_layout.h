@@ -38,8 +38,8 @@ LogLayouts find_log_layouts(std::span<const TextSource> sources, const ReadOptio
 // The layout of a text whose header line names the columns of users and items; nothing without such a line.
 std::optional<LogLayout> layout_of_header(std::string_view text, const LogOptions& options);
 
-// Whether the first line is a header of an interaction log: all its columns have a role; or those of users
-// and items have names of logs alone, and no other column is named like texts or labels.
+// Whether the first line is a header of an interaction log: all its columns have a role; or the columns of
+// users and items have names that only logs use, and no other column has a usual name of texts or labels.
 bool has_log_header(std::string_view text);
 
 // Describes the roles of the columns of a header, or of columns that `options` name by number: "users by

@@ -13,7 +13,7 @@ namespace slide {
 
 namespace {
 
-// By byte: the separator that it is or may begin; kOther for other bytes.
+// For each byte, the separator that it is or may begin; kOther for other bytes.
 constexpr std::uint8_t kOther = kSeparators;
 constexpr std::array<std::uint8_t, 256> kKinds = [] {
   std::array<std::uint8_t, 256> kinds{};

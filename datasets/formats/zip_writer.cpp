@@ -148,7 +148,7 @@ class ZipWriter {
     end.write(zip::kEnd64);
     end.put(kBytesThatFollow);
     for (int i = 0; i < 2; ++i) end.put(kVersion64);        // made by, needed
-    for (int i = 0; i < 2; ++i) end.put<std::uint32_t>(0);  // this disk, that of the directory
+    for (int i = 0; i < 2; ++i) end.put<std::uint32_t>(0);  // number of this disk, disk of the directory
     // entries on this disk, in total; size of the directory, its offset
     for (const std::uint64_t value : {count_, count_, bytes, directory}) end.put(value);
     end.write(zip::kEnd64Locator);

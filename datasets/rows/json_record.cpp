@@ -205,7 +205,8 @@ class VectorListener : public Listener {
     vectors.back().whole = vectors.back().whole && whole;
     return true;
   }
-  // What stands in the column is no list of numbers, or the column ends.
+  // Ends the current list. Drops it where it is not finished: the column holds something else than a list of
+  // numbers.
   bool end() {
     if (open_ && depth() != 1) vectors.pop_back();
     open_ = false;
@@ -216,7 +217,7 @@ class VectorListener : public Listener {
   bool open_ = false;  // the last of `vectors` may go on
 };
 
-// What the fault of a line is where it is no JSON only by a NaN or an infinity, as Python writes them.
+// The message for a line that is not JSON because of a NaN or an Infinity, as Python writes them; else "".
 std::string not_finite(std::string_view line, std::size_t column) {
   for (const std::string_view word : {"NaN", "Infinity"}) {
     if (column > 0 && column <= line.size() && line.substr(column - 1).starts_with(word))

@@ -37,7 +37,7 @@ std::string_view without_byte_order_mark(std::string_view text);
 // The text without surrounding blanks.
 std::string_view trimmed(std::string_view text);
 
-// The column names in a list as that of data.text.
+// The column names in a comma-separated list, such as data.text.
 std::vector<std::string> column_names(std::string_view list);
 
 // A parsed line: views of the line or of `scratch`; reused for every line.

@@ -36,9 +36,9 @@ struct TableColumns {
 // Whether a line of a log of interactions is a user with its items, or a user and one item.
 enum class LogForm { kAuto, kLists, kPairs };
 
-// Which items of a user are held out (LogUsers::held_out()): the newest, by number or by share, rounded down;
-// or those that the user has from a time on and not before. A time in seconds, as that of a date, counts in
-// the unit of the log.
+// The items of a user that are held out (LogUsers::held_out()): the newest, by number or by share, rounded
+// down; or items that the user has from a time on and not before. `from` in seconds, such as a date, is
+// converted to the unit of the log.
 struct HoldOut {
   std::uint32_t newest = 0;
   double share = 0;

@@ -134,7 +134,7 @@ std::vector<std::uint32_t> take_units(const std::vector<Unit>& units, std::uint6
   return taken;
 }
 
-// Random units with about `wanted` samples, other than those of the earlier folds of this seed.
+// Random units with about `wanted` samples, disjoint from the units of the earlier folds of this seed.
 std::vector<std::uint32_t> random_units(const std::vector<Unit>& units, std::uint64_t wanted,
                                         std::uint64_t seed, std::size_t fold) {
   std::vector<std::uint32_t> order(units.size());
@@ -171,8 +171,8 @@ void check_sides(const std::vector<Unit>& units, const SampleKeys& keys, std::ui
       wanted, all, keys.times.empty() ? "smallest" : "latest", groups, first.samples);
 }
 
-// By sample: whether it is held out for validation. Holds out whole units with about `wanted` of the
-// `labelled` samples. Data with times hold out the latest units in fold 0 and none in other folds; data
+// Returns for each sample whether it is held out for validation. Holds out whole units with about `wanted` of
+// the `labelled` samples. Data with times hold out the latest units in fold 0 and none in other folds; data
 // without times hold out random units. Throws InputError where fold 0 would leave one side empty.
 std::vector<bool> held_out_by_keys(const Dataset& data, std::uint64_t wanted, std::uint64_t labelled,
                                    std::uint64_t seed, std::size_t fold) {

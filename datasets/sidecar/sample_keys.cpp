@@ -204,7 +204,7 @@ std::vector<std::uint32_t> ranks_of_times(const KeyValues& times, const std::str
 }
 
 std::vector<bool> times_from(const KeyValues& times, const std::string& from, const std::string& data) {
-  // By distinct time: numbers, or dates in seconds; empty where times are compared as text.
+  // The distinct times as numbers, or as dates in seconds; empty where times are compared as text.
   std::vector<double> values = numbers_in(times, data);
   const bool are_numbers = !values.empty();
   if (!are_numbers) values = dates_in(times, data);

@@ -48,12 +48,12 @@ KeyColumns read_key_columns(const std::string& path, const ReadOptions& options)
 // equal.
 std::vector<std::uint32_t> ranks_of_times(const KeyValues& times, const std::string& data);
 
-// By sample: whether its time is `from` or later, in the order of ranks_of_times(). Against numbers, a date
-// counts as the seconds since 1970, in the unit of the numbers. Throws InputError as ranks_of_times() does,
-// and for a `from` of another kind.
+// Returns for each sample whether its time is `from` or later, in the order of ranks_of_times(). Where times
+// are numbers, a date `from` counts as seconds since 1970, converted to the unit of the numbers. Throws
+// InputError as ranks_of_times() does, and for a `from` of another kind.
 std::vector<bool> times_from(const KeyValues& times, const std::string& from, const std::string& data);
 
-// The same samples with their order as times, replacing existing times.
+// Returns the same samples with their positions as times, which replace existing times.
 Dataset with_file_order(const Dataset& data);
 
 }  // namespace slide

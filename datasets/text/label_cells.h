@@ -43,7 +43,7 @@ class LabelCells {
   // Adds a cell of the label column, in order of lines.
   void add(std::string_view cell, std::uint64_t line);
   // A warning, or "": cells are lists as Python prints them, labels are divided by another separator, or all
-  // are whole numbers written as decimals; or that of LabelNames.
+  // are whole numbers written as decimals; or the warning of LabelNames.
   std::string warning(const std::string& origin) const;
 
  private:
