@@ -22,7 +22,8 @@ namespace slide::api {
 
 namespace {
 
-// Of interactions, what a sample has is not predicted: labels must be others.
+// Models of interactions never predict items that a sample has as features. Throws InputError where the
+// labels of all samples are such items: nothing could be measured.
 void check_labels_apart(const slide::Model& model, const Dataset& rows) {
   if (model.config.data.kind != DataKind::kInteractions) return;
   bool labelled = false;

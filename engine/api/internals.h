@@ -36,7 +36,7 @@ struct Config::Impl {
 struct Reading {
   DataConfig options;
   std::shared_ptr<const TextModel> text;  // may be nullptr
-  // Names of labels after those of `text`, which it does not know; or nullptr.
+  // Names of the labels that `text` does not know; their ids follow the labels of `text`. Or nullptr.
   std::shared_ptr<const UnknownLabels> unknown = nullptr;
   std::uint64_t unknown_features = 0;  // left out
   // The vocabulary that `text` continues (Data::learn_more_texts()), or nullptr.
@@ -52,7 +52,7 @@ struct Data::Impl {
   std::size_t copied_bytes = 0;
   std::vector<std::string> warnings = {};           // of a file
   std::shared_ptr<const NameList> users = nullptr;  // of the samples, or nullptr
-  // By label, for the first ones; or nullptr.
+  // Weights of labels 0, 1, ..., possibly of fewer than all labels; or nullptr.
   std::shared_ptr<const std::vector<float>> label_weights = nullptr;
 };
 

@@ -177,7 +177,7 @@ void read_validation(const slide::Config& config, RunData& data) {
   data.validation = read_dataset(config.data.validation.file, options);
 }
 
-// Samples beside those of training; each may be nullptr.
+// Data besides the training samples; each may be nullptr.
 struct Beside {
   const Data* test = nullptr;
   const Data* validation = nullptr;

@@ -32,7 +32,8 @@ bool has_writer(int pipe) {
   return waiting > 0 || (waiting < 0 && errno == EAGAIN);
 }
 
-// A named pipe without a writer would be waited for without end; those of a shell have theirs from the start.
+// Waits until a named pipe has a writer; throws InputError after kAwaitWriter, as reading would block
+// forever. Pipes of a shell have a writer from the start.
 void await_writer(int pipe, const std::string& path) {
   struct statfs system {};
   if (fstatfs(pipe, &system) == 0 && system.f_type == PIPEFS_MAGIC) return;

@@ -46,7 +46,7 @@ double page_cache_in(const fs::path& group, const GroupVersion& version) {
   return bytes;
 }
 
-// What the limit of this one group leaves.
+// Free memory under the limit of this one group: limit - (used - page cache), in bytes.
 std::optional<double> free_in(const fs::path& group, const GroupVersion& version) {
   const std::optional<double> limit = number_in(group / version.limit),
                               used = number_in(group / version.used);
@@ -112,8 +112,8 @@ std::optional<fs::path> own_group(const GroupVersion& version, const fs::path& r
   return std::nullopt;
 }
 
-// Folders of the group and the groups around it, the outermost first. A group outside of what is mounted is
-// that of a container whose mount point shows it: the mount point alone.
+// Folders of the group and of the groups around it, the outermost first. A group outside of the mounted part
+// belongs to a container whose mount point is its own group: only the mount point is returned.
 std::vector<fs::path> folders_of(const fs::path& group, const Mount& mount, const fs::path& root) {
   std::vector<fs::path> folders = {root / mount.folder.relative_path()};
   const fs::path within = group.lexically_relative(mount.group);

@@ -46,7 +46,7 @@ constexpr std::array<std::uint32_t, 1000> kTriples = [] {
 // Nearest decimal; returns false where more precise arithmetic is required. `value` is positive.
 bool to_decimal(double value, Decimal& decimal) {
   const auto bits = static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52) - 1023;  // floor(log2(value))
-  int exponent = (bits * 1233) >> 12;  // floor(log10(2^bits)): that of the value, or one less
+  int exponent = (bits * 1233) >> 12;  // floor(log10(2^bits)): exponent of the value, or one less
   if (exponent < 5 - kMaxPower || exponent > 4) return false;
   double scaled = value * kPowers[static_cast<std::size_t>(5 - exponent)];
   if (scaled >= 1e6 * kOne) scaled = value * kPowers[static_cast<std::size_t>(5 - ++exponent)];

@@ -167,8 +167,8 @@ void parallel_run(int threads, F&& body) {
 }
 
 // Distributes the indices [0, count), each once. Each thread starts with its own contiguous range (shared by
-// several threads where there are more than 64), the same for equal counts and threads, for cache reuse; then
-// it takes indices from other ranges, for load balance. Thread-safe.
+// several threads where there are more than 64); then it takes indices from other ranges, for load balance.
+// Equal counts and threads give equal ranges, for cache reuse. Thread-safe.
 class Indices {
  public:
   Indices(std::size_t count, int threads) : size_(ranges(threads)) {

@@ -6,7 +6,7 @@
 
 namespace slide {
 
-// -0 and +0 have adjacent keys, that of +0 first.
+// -0 and +0 have adjacent keys; the key of +0 is the smaller.
 inline std::uint32_t key_of_score(float score) {
   const auto bits = std::bit_cast<std::uint32_t>(score);
   const auto flip = static_cast<std::uint32_t>(~static_cast<std::int32_t>(bits) >> 31) >> 1;

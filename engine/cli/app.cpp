@@ -174,8 +174,8 @@ int run(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);  // print() and sockets report the error instead
   name_lost_files(kExitFailed);
   signal(SIGXFSZ, SIG_IGN);  // exceeding a file size limit (ulimit -f) is an error like a full disk
-  // What is freed goes back at once, from all threads: glibc would raise its threshold of mapped memory to
-  // 32 MB, and keep the rest in an arena of each thread.
+  // Freed memory returns to the system at once, from all threads: by default glibc raises its mmap threshold
+  // up to 32 MB and keeps smaller blocks in an arena of each thread.
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
   mallopt(M_TRIM_THRESHOLD, 128 << 10);
   hold_spare_memory();

@@ -21,7 +21,7 @@ namespace {
 
 struct BenchCommand {
   std::string model, data;
-  std::vector<std::string> families, candidates;  // empty: those of the model
+  std::vector<std::string> families, candidates;  // empty: as in the model
   std::vector<std::uint32_t> k, tables;           // likewise
   std::uint64_t wanted = 264, samples = 512, block = 1;
   bool json = false;

@@ -19,15 +19,16 @@ std::string option_names(const CLI::App& app) {
   return names;
 }
 
-// A key of layers as that of the first and that of the last one; nothing for other keys.
+// A key of layers, "layer.X", as the keys of the first and the last layer: layer.0.X and layer.-1.X. Empty
+// for other keys.
 std::vector<std::string> of_layers(const std::string& key) {
   const std::size_t dot = key.find('.');
   if (key.substr(0, dot) != "layer") return {};
   return {"layer.0" + key.substr(dot), "layer.-1" + key.substr(dot)};
 }
 
-// Keys that begin with one of `sections`, or all, as --set takes them: those of layers for the first and the
-// last one.
+// Keys of the sections named in `sections`, or of all sections, as --set takes them. Keys of layers stand for
+// the first and the last layer.
 std::string keys_to_set(const std::string& sections) {
   std::string keys;
   const auto add = [&](const std::string& key) { keys += (keys.empty() ? "" : " ") + key + "="; };
@@ -42,7 +43,7 @@ std::string keys_to_set(const std::string& sections) {
   return keys;
 }
 
-// What `slide config` explains: sections and keys, those of layers with a number or without.
+// The words that `slide config` explains: sections and keys; keys of layers with and without a number.
 std::string keys_to_explain() {
   std::string keys, sections, last;
   for (const KeyInfo& key : config_keys()) {
@@ -256,7 +257,7 @@ std::string fish_completion(const CLI::App& app) {
   return lines;
 }
 
-// By the name of the shell.
+// Completion scripts by the name of the shell.
 const std::map<std::string, std::string (*)(const CLI::App&)> kShells = {
     {"bash", bash_completion}, {"fish", fish_completion}, {"zsh", zsh_completion}};
 

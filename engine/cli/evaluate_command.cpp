@@ -100,7 +100,7 @@ void take_thresholds(const EvaluateCommand& command, Evaluation& evaluation) {
   }
 }
 
-// The keys that say how data are read: those of --model, changed by --set.
+// The keys that say how data are read: the keys of --model (else the defaults), changed by --set.
 DataConfig data_keys(const EvaluateCommand& command) {
   if (command.model.empty()) return parse_config("", "the settings", command.set).data;
   DataConfig data = parse_config("", command.model, command.set, load_model_config(command.model)).data;

@@ -50,10 +50,10 @@ struct Evaluation {
   Dataset truth;         // a row for each sample: its true labels
   ScoredRows rows;       // the samples that scores must be of
   Dataset scores;        // a row for each sample: features are labels, values their scores
-  // By score, for all rows: its place among the equal scores of its row (read_scores()); empty: ties by
-  // label.
+  // For each entry of `scores`, in order of rows: its place among the equal scores of its row
+  // (read_scores()). Empty: ties are ordered by label.
   std::vector<std::uint32_t> order;
-  LabelPairs pairs;                          // of --filter
+  LabelPairs pairs;                          // pairs to leave out, of --filter
   std::vector<std::uint32_t> ks;             // distinct, at least one
   std::vector<std::uint32_t> label_samples;  // training samples by label; empty without --train
   std::size_t training_samples = 0;
@@ -63,7 +63,8 @@ struct Evaluation {
   std::optional<Decisions> validation;  // at the thresholds, on the validation samples
 };
 
-// Number of labels: that of the scores, the truth or the names, the largest of these.
+// Number of labels: the maximum of the numbers that the scores, the truth, the names and the label limit
+// give.
 std::size_t labels_of(const Evaluation& evaluation);
 // The largest k of the metrics.
 std::size_t max_k(const Evaluation& evaluation);

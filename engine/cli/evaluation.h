@@ -50,7 +50,7 @@ Json coverage_json(const LabelCounts& counts, const Popularity& popularity = {})
 std::string interval_lines(const SampleRatios& ratios, std::span<const Interval> intervals);
 Json interval_json(const SampleRatios& ratios, std::span<const Interval> intervals);
 
-// What a table of labels has of each.
+// The columns of a table of labels, a row per label.
 using NameOf = std::function<std::string_view(std::uint32_t)>;
 struct LabelTable {
   const LabelCounts& counts;

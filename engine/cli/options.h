@@ -1,4 +1,4 @@
-// Options shared by several commands, and validators of their values. Enum spellings are those of the
+// Options shared by several commands, and validators of their values. Enums have the same spellings as in the
 // configuration.
 #pragma once
 

@@ -93,7 +93,8 @@ class Answers {
     out_.finish();
   }
 
-  // Of the rows `bad`, ascending, no label is printed. `users`: whose rows they are, or nullptr.
+  // Predicts and prints all samples, in order, kSamplesAtOnce or fewer at a time. Prints no label for the
+  // malformed rows `bad` (ascending). `users`: the user of each row, or nullptr.
   void print_all(const Dataset& data, std::span<const std::uint64_t> bad, const LogUsers* users = nullptr) {
     users_ = users;
     // Whole blocks for any k: the grouping of a file's samples affects the last bits of scores.
@@ -169,7 +170,7 @@ class Answers {
         call, sink);
   }
 
-  // What is printed of one score of the network.
+  // One score of the network as it is printed: probability or logit.
   double written(float score) const {
     double value = 0;
     take_scores(std::array{Prediction{0, score}}, &value);
@@ -300,7 +301,7 @@ void answer(const RowPart& part, bool skip_bad, Answers& answers, BadRows& bad) 
   throw InputError(part.faults.front());
 }
 
-// What processes that predict together must have in common besides model and data.
+// The options that all processes of one prediction must share, besides model and data, as a text to compare.
 std::string options_of(const PredictCommand& command) {
   const ModelUse& use = command.use;
   const auto choice = [](const auto& chosen) { return chosen ? static_cast<int>(*chosen) : -1; };
@@ -310,7 +311,8 @@ std::string options_of(const PredictCommand& command) {
                      command.skip_bad, command.json, use.rare.value_or(-1), command.explain);
 }
 
-// The log whose users are asked for: that of the command, or all of the model's.
+// The data to predict: the samples of the command; for `slide recommend`, its users, or all users in the log
+// of the model.
 std::string data_of(const PredictCommand& command, const Model& model) {
   if (!command.of_users) return command.data;
   if (model.config.data.kind != DataKind::kInteractions)

@@ -33,8 +33,8 @@ struct PredictCommand {
   bool pin = false;
   std::uint32_t wanted() const { return k.value_or(kDefaultK); }
   bool logits() const { return scores == "logit"; }
-  // Labels with lower scores are omitted: those of --threshold, or without --k and for probabilities those
-  // of the model; or none.
+  // Labels with scores below these are omitted: the threshold of --threshold; else the thresholds of the
+  // model, only without --k and for probabilities; else nullopt.
   std::optional<Thresholds> thresholds(const Model& of) const;
 };
 

@@ -23,12 +23,12 @@ class Settings {
  public:
   Settings(std::vector<std::string> words, const CLI::App& app);
 
-  // Sets the variables of the keys of the file that --config or SLIDE_CONFIG names, which are those of the
-  // options without "--", unless they are set. Call it before parsing. Throws InputError for a file that
-  // cannot be read, and for unknown keys.
+  // Reads the file that --config or SLIDE_CONFIG names. Its keys are the names of options without "--"; sets
+  // the environment variable of each key, unless it is set. Call it before parsing. Throws InputError for a
+  // file that cannot be read, and for unknown keys.
   void read_file();
 
-  // A warning for each variable whose name is nearly that of an option.
+  // A warning for each environment variable whose name is nearly the variable of an option.
   std::vector<std::string> misspelt() const;
 
   // The value of an option as words or a variable give it, by its long name without "--"; empty without one.

@@ -103,7 +103,7 @@ class UnknownNames {
   std::size_t count_ = 0;
 };
 
-// Of names on standard input those that the model has.
+// Appends to `ids` the ids of the names on standard input that the model has, and reports the unknown names.
 void take_names(const SimilarNames& names, std::vector<std::uint32_t>& ids) {
   refuse_endless(STDIN_FILENO, kStandardInput);
   UnknownNames unknown;

@@ -107,7 +107,7 @@ void check_per_label(const TestCommand& command, const Model& model) {
                 std::array{command.model, command.data, command.measures.filter, known});
 }
 
-// What processes that test together must have in common besides model and data.
+// The options that all processes of one test must share, besides model and data, as a text to compare.
 std::string options_of(const TestCommand& command) {
   const ModelUse& use = command.use;
   const auto choice = [](const auto& chosen) { return chosen ? static_cast<int>(*chosen) : -1; };

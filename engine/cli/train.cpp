@@ -101,7 +101,8 @@ std::string traffic_text(int ranks, const Cluster::Traffic& traffic) {
                      traffic.seconds_waited);
 }
 
-// What chose the active neurons, and what hash tables had to do with it.
+// The mean number of active neurons by source (labels, tables, samplers), and recall and load of the hash
+// tables.
 std::string sources_text(const EpochReport& report) {
   if (!report.sources || !report.tables) return {};
   const ActiveSources& sources = *report.sources;

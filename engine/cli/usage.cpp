@@ -31,7 +31,8 @@ std::string positionals(const CLI::App& sub) {
   return names.empty() ? "no arguments" : names;
 }
 
-// Too few positional arguments, as of a command that takes two models: CLI11 counts those of one name.
+// The message where a positional option got fewer arguments than its minimum (as in a command that takes two
+// models), which CLI11 counts without the others; else `otherwise`.
 std::string missing_fault(const CLI::App& sub, const std::string& otherwise) {
   for (const CLI::Option* option : sub.get_options()) {
     const int min_args = option->get_items_expected_min();
@@ -43,8 +44,8 @@ std::string missing_fault(const CLI::App& sub, const std::string& otherwise) {
   return otherwise;
 }
 
-// What other programs, fastText above all, call options that are keys here, without hyphens and in lower
-// case.
+// Options of other programs, fastText above all, that are keys here: {option without hyphens in lower case,
+// key}.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kKeysOfOptions = {
     {{"lr", "optimizer.learning_rate"},
      {"learningrate", "optimizer.learning_rate"},

@@ -12,10 +12,11 @@ namespace slide::cli {
 // word that is not a key: `--set a.b=1 c.d=2` equals `--set a.b=1 --set c.d=2`.
 std::vector<std::string> arguments_of(int argc, char** argv);
 
-// Message for `name`, which is no command: the nearest one, or that of this program for one of fastText.
+// Message for `name`, which is no command: suggests the nearest command, or the command of this program that
+// does the same as a command of fastText or other programs.
 std::string unknown_command(const CLI::App& app, const std::string& name);
 
-// What fastText's form of a command line is here.
+// The message for a command line in the form of fastText.
 inline constexpr const char* kFastTextForm =
     "'supervised' is a command of fastText; write 'slide train FILE --out FOLDER'";
 

@@ -62,7 +62,7 @@ struct Flag {
 };
 struct Text {
   std::string* member;
-  bool columns = false;  // whole numbers above 0 are text, too: those of columns
+  bool columns = false;  // column numbers: whole numbers above 0 are accepted as text
 };
 struct Files {  // a path or a list of paths; see data_parts.h for several paths in one string
   std::string* member;

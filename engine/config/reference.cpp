@@ -24,7 +24,7 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
   return text;
 }
 
-// The default of a field, and that of the same field of the last layer where it differs.
+// The default of a field, and the default of the same field in the last layer where it differs.
 std::string default_text(const Field& field, const Field& of_last) {
   const std::string value = config::value_text(field), last = config::value_text(of_last);
   return value == last ? fmt::format("`{}`", value) : fmt::format("`{}`; last layer `{}`", value, last);

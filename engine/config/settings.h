@@ -51,7 +51,7 @@ struct LabelWeights {
 
 // data.time: the order of the samples is their time.
 inline constexpr std::string_view kFileOrder = "order";
-// And where samples have no order that matters: validation samples are random, also those of a search.
+// The samples have no order that matters: validation samples are random, also in a search.
 inline constexpr std::string_view kNoTime = "none";
 inline constexpr std::string_view kNoColumn = "none";  // data.dense
 
@@ -138,7 +138,7 @@ struct LossConfig {
   double prior = 0.3;            // sigmoid loss: initial biases are this share of the labels' log-odds
 };
 
-// [[layer]]: in order from the input. Defaults are those of a hidden layer; see default_layers().
+// [[layer]]: in order from the input. Defaults are for a hidden layer; default_layers() has the others.
 struct LayerConfig {
   std::uint32_t size = 128;  // neurons; 0 in the last layer: number of labels in the data
   LayerKind kind = LayerKind::kDense;

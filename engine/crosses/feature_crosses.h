@@ -73,8 +73,7 @@ class FeatureCrosses {
   // memory that the append reallocates. Feature ids must be below features().
   SparseRow crossed(const SparseRow& row, std::vector<std::uint32_t>& ids, std::vector<float>& values) const;
   // Returns all samples with crosses, of features() + size() features, in new arrays; labels, weights and
-  // everything else are shared with `data`. Dense columns keep their ids; those of
-  // crosses follow.
+  // everything else are shared with `data`. Dense columns keep their ids; the ids of crosses follow.
   Dataset crossed(const Dataset& data, int threads) const;
 
  private:

@@ -319,7 +319,7 @@ class LabelCrosses {
   std::vector<double> alone_;                       // by number: 1 - p_a
   std::vector<std::uint32_t> entries_, sample_ends_;
   std::vector<Tail> tails_;                      // by number
-  std::vector<std::uint32_t> ends_;              // tails_ of number i end where those of i + 1 begin
+  std::vector<std::uint32_t> ends_;              // tails_ of number i end where tails_ of i + 1 begin
   std::vector<std::uint32_t> together_, found_;  // by number, 0 between features; numbers
   std::vector<std::size_t> slots_of_;            // of found_
   std::vector<Candidate> own_;

@@ -23,7 +23,7 @@ struct FeaturePart {
 
 class Attribution {
  public:
-  // Selects sample `sample` of `data`, whose features are those of `network`; both must outlive the calls of
+  // Selects sample `sample` of `data`. `data` has the features of `network`; both must outlive the calls of
   // of(). Throws InputError where other processes hold shards of the network.
   void begin(const Network& network, const Dataset& data, std::size_t sample);
   // Contributions of the sample's features to the logit of `label`, in the order of the sample: sparse

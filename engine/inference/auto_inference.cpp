@@ -6,8 +6,9 @@
 
 namespace slide {
 
-// Without a hidden layer, tables would be those of training, which are not made for inference. Items that a
-// user has are among the best candidates and left out of answers, which would become short.
+// Chooses lsh only where it pays. Without a hidden layer there are only the tables of training, which are not
+// made for inference. Items that a user has are among the best candidates but are left out of answers: too
+// few candidates would remain.
 Inference resolved_inference(Inference mode, const Config& config, std::size_t labels,
                              const InferenceNeeds& needs) {
   if (mode != Inference::kAuto) return mode;

@@ -43,17 +43,17 @@ class BatchBoundedScorer final : public Scorer {
     CandidateRescorer::Scratch rescorer;
     std::vector<std::uint32_t> bounded, exact;  // blocks scored by bounds; blocks scored exactly
     std::vector<std::size_t> scored;            // by block: exact scores computed so far
-    // By block:
+    // One element per block:
     std::vector<WideBounds::Samples> wide;  // frequent features of its samples
     std::vector<WidePostings::Walk> walks;  // over the postings of its rare features
     AlignedArray<float> bounds;             // of the linear term, [groups of a tile x lanes] for each block
-    // By sample of the batch:
+    // One element per sample of the batch:
     std::vector<float> min_score;                    // labels of lower score are not among the top k
     std::vector<std::vector<Candidate>> candidates;  // candidates not yet scored exactly
-    // Of one block:
+    // Of the block being scored:
     AlignedArray<float> z;          // approximate scores, [neurons of a tile x lanes]
     AlignedArray<float> by_sample;  // bounds of the linear term, [lanes x groups of a tile]
-    // By lane: max excess of an exact over an approximate score; threshold of approximate scores.
+    // Per lane: upper bound of exact score - approximate score; threshold of approximate scores.
     std::vector<float> reach, threshold;
     std::vector<std::uint32_t> places;  // indices of scores above the threshold
   };

@@ -40,7 +40,7 @@ class BatchBounds {
     std::vector<std::uint32_t> numbers;      // 0, 1, 2, ...
     std::vector<float> shift;                // the neurons' biases
     std::vector<float> row, error;           // of one neuron or one sample
-    // By sample of the batch:
+    // One element per sample of the batch:
     std::vector<float> lengths, error_lengths;  // lengths of the activations and of their rounding errors
     AlignedArray<std::uint32_t> words;  // activations rounded to bytes, [columns / 4 x lanes] per block
     AlignedArray<float> steps;
@@ -73,8 +73,8 @@ class BatchBounds {
   const Layer& output_;
   Form form_;
   std::size_t stride_;  // columns of a rounded row
-  // By group: max length of the rounding errors of a row (errors of float sums included), and max length of a
-  // rounded row.
+  // Per group of neurons: max length of the rounding errors of a row (errors of float sums included), and max
+  // length of a rounded row.
   std::vector<float> errors_, lengths_;
   double longest_ = 0.0;
 };

@@ -73,8 +73,9 @@ std::optional<Calibration> CalibrationFit::fit() const {
   };
   Terms w = {1, 0, 0};
   double least = loss(w);
-  // Newton's steps where they lower the loss; else nearer to those of the bound p (1 - p) <= 1/4, which do
-  // (Boehning and Lindsay, "Monotonicity of quadratic-approximation algorithms", 1988).
+  // Newton steps. Where a step would raise the loss, tries again with growing parts of the curvature bound p
+  // (1 - p) <= 1/4 added; steps by the bound alone never raise the loss (Boehning and Lindsay, "Monotonicity
+  // of quadratic-approximation algorithms", 1988).
   for (int step = 0; step < kSteps; ++step) {
     Terms gradient{};
     std::array<Terms, kTerms> curvature{}, bound{};

@@ -41,7 +41,7 @@ class CandidateScorer final : public Scorer {
     std::vector<std::uint32_t> all_blocks;  // 0, 1, 2, ...
     lsh::QueryScratch search;
     WideCandidates::Scratch wide;
-    // Of one sample:
+    // Of the sample being scored:
     std::vector<std::uint32_t> candidates, found;
     std::vector<std::uint32_t> exact;  // places of candidates with an exact score
     lsh::IdSet seen;

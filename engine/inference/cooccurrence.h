@@ -32,7 +32,8 @@ inline std::size_t kept_for_cooccurrence(const Neighbours* cooccurrence_knn, std
 }
 
 // `best`: the top labels, best first, or all labels, with finite scores; probability.h maps scores to
-// probabilities under `loss`. Replaces scores by those of P' and sorts again.
+// probabilities under `loss`. Replaces each score by the score of its probability P' after propagation, and
+// sorts again.
 void propagate_cooccurrence(const Neighbours& cooccurrence_knn, LossKind loss, std::span<Prediction> best);
 
 }  // namespace slide

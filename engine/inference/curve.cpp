@@ -31,7 +31,7 @@ std::vector<Scored> falling_scores(const Dataset& scores, const Dataset& truth) 
   return all;
 }
 
-// Of scores in falling order.
+// Calls take() with a point of the curve for each distinct score. `falling`: scores in falling order.
 template <class Take>
 void for_each_point(std::span<const Scored> falling, std::uint64_t positives, const Take& take) {
   DecisionCounts counts{0, 0, positives};
@@ -43,9 +43,9 @@ void for_each_point(std::span<const Scored> falling, std::uint64_t positives, co
   }
 }
 
-// The threshold that keeps `score` and leaves out `lower`, the next score, or 0.5 |score| below without one:
-// six digits of the middle, so that scores may differ a little, or be written with six digits. The score
-// itself where they lie too close for that.
+// The threshold that keeps `score` and leaves out the next score `lower`: their middle, or score - 0.5
+// |score| without `lower`. It has six digits, and scores may differ a little or be written with six digits.
+// Returns `score` itself where the two lie too close for that.
 float threshold_between(float score, std::optional<float> lower) {
   const double above = score, below = lower ? double{*lower} : above - std::abs(above);
   const auto middle = static_cast<float>(six_digits_of(below + (above - below) / 2));

@@ -29,17 +29,18 @@ struct ThresholdGoal {
   std::uint32_t label_samples = 0;
 };
 
-// The threshold of a goal over all pairs, that of the highest score of equal F1: halfway from this score to
-// the next lower one, or to half of it below where there is none, so that scores may differ a little. Where
-// no score gives the wanted precision, the next float above the highest score, which gives nothing; infinity
-// without scores.
+// The threshold that reaches a goal over all pairs; of equal F1, the one of the highest score. It lies
+// halfway between the lowest predicted score and the next lower one (without a lower one at score - 0.5
+// |score|): scores may differ a little. Where no score gives the wanted precision it is the next float above
+// the highest score, which predicts nothing; infinity without scores.
 struct BestThreshold {
   float threshold = 0;
   Rates rates;
 };
 BestThreshold best_threshold(const Dataset& scores, const Dataset& truth, const ThresholdGoal& goal = {});
 
-// The same, and those of labels with enough true samples and a score somewhere. O(n log n).
+// The threshold over all pairs, and a threshold for each label that has a score and at least
+// goal.label_samples true samples (if not 0). O(n log n).
 Thresholds best_thresholds(const Dataset& scores, const Dataset& truth, const ThresholdGoal& goal);
 
 }  // namespace slide

@@ -105,7 +105,8 @@ std::span<const Prediction> Predictor::without_known(std::span<const Prediction>
   return unknown;
 }
 
-// Of the labels that are not among the `known` features of the sample (Calibration::log_mass).
+// Calibration::log_mass() of the labels in `best` that are not features of the sample; of all where `known`
+// is 0.
 double Predictor::log_mass(std::span<const Prediction> best, const SparseRow& row, std::size_t known,
                            std::vector<Prediction>& unknown) const {
   return Calibration::log_mass(known == 0 ? best

@@ -88,7 +88,7 @@ class Predictor {
       const Scorer* scorer = nullptr;
       std::unique_ptr<Scorer::Scratch> scorer_scratch;
       TopK::Scratch top_k;
-      std::vector<Prediction> unknown;  // the best items without those of the sample
+      std::vector<Prediction> unknown;  // the best items that the sample does not have
       RareRanking::Scratch rare;
     };
     struct Works {

@@ -83,8 +83,8 @@ class KnnVotes {
   std::vector<std::size_t> next_;     // of sample i: its first vote above all ids taken so far
   std::vector<float> scores_;         // of the votes' labels; minus infinity before they are set
   std::vector<bool> has_vote_;        // by label, of the sample being mixed; false between calls
-  // Of the sample being mixed, best first: voted labels; labels of its top k without votes; and labels of its
-  // top k without votes whose order and log-odds follow from the logits alone.
+  // Of the sample being mixed, best first: voted_, labels with votes; others_, labels of its top k without
+  // votes; tail_, labels of its top k without votes whose order and log-odds follow from the logits alone.
   std::vector<Mixed> voted_, others_;
   std::vector<Prediction> tail_;
   std::vector<double> known_;  // mixed probabilities

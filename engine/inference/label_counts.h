@@ -51,7 +51,7 @@ class LabelCounts {
   double catalogue(std::size_t i) const;
   // Novelty: -log2 of the share of training samples (users) that have a label, as a mean over the first
   // ks()[i] predictions of all samples (Zhou and others, "Solving the apparent diversity-accuracy dilemma of
-  // recommender systems", 2010: surprisal). Labels without a training sample count as those of one.
+  // recommender systems", 2010: surprisal). Labels without a training sample count as if they had one.
   double novelty(std::size_t i, const Popularity& popularity) const;
 
  private:

@@ -71,7 +71,8 @@ TableFigures TableBench::measure(const HashConfig& config, std::size_t wanted, s
   return figures;
 }
 
-// Adds, for samples [first, first + count), their top neurons and those of them in `seen`.
+// Adds to `hits`, for samples [first, first + count), the number of their top neurons and how many of them
+// are in `seen`.
 void TableBench::count_hits(std::size_t first, std::size_t count, const lsh::IdSet& seen, Hits& hits) const {
   for (std::size_t s = first; s < first + count; ++s) {
     for (const std::uint32_t id : tops_[s]) {

@@ -22,7 +22,7 @@ constexpr size_t kOctet = 8;  // entries of a register
 // A number from 0 to 7 for each entry, in bytes.
 using OctetTable = std::array<std::uint64_t, 256>;
 
-// Of mask m, byte j is the position of the j-th set bit: compresses.
+// kSetBits[m]: byte j is the position of the j-th set bit of mask m. Permutation that compresses.
 constexpr OctetTable kSetBits = [] {
   OctetTable table{};
   for (size_t m = 0; m < table.size(); ++m) {
@@ -33,7 +33,7 @@ constexpr OctetTable kSetBits = [] {
   return table;
 }();
 
-// Of mask m, byte j is the number of set bits below bit j: expands.
+// kBitsBelow[m]: byte j is the number of set bits of mask m below bit j. Permutation that expands.
 constexpr OctetTable kBitsBelow = [] {
   OctetTable table{};
   for (size_t m = 0; m < table.size(); ++m) {

@@ -1,8 +1,8 @@
 // rows_forward_bf16 with dot products of two bfloat16 values each (bf16: ARMv8.6, Neoverse V1 and N2, Apple
 // M2 and later). dispatch.cpp combines it with the neon kernels.
 //
-// As with AVX512-BF16 (avx512_panel.h) samples are rounded and packed once: word j of a group of 32 columns
-// holds columns j and 16 + j, as in weight rows. A panel then is multiplied with all rows.
+// Samples are rounded and packed once, as with AVX512-BF16 (avx512_panel.h): word j of a group of 32 columns
+// holds columns j and 16 + j, as in weight rows. Then a panel is multiplied with all rows.
 #include <arm_neon.h>
 
 #include <type_traits>

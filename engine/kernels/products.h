@@ -6,7 +6,7 @@
 
 namespace slide::kernels {
 
-// Of rows_forward_bf16.
+// Parameters of rows_forward_bf16.
 struct Bf16Product {
   const uint32_t* w;
   size_t ldw;
@@ -17,7 +17,7 @@ struct Bf16Product {
   float* z;
 };
 
-// Of rows_forward_int8.
+// Parameters of rows_forward_int8.
 struct Int8Product {
   const Int8Rows& w;
   size_t rows;

@@ -92,7 +92,8 @@ void gather_rows_int8(const Int8Rows& w, const uint32_t* ids, const float* value
   }
 }
 
-// As add_pair_dots(): the horizontal sums of kWidth rows are computed together.
+// z[a] += row ids[a] . x, a < rows; the horizontal sums of kWidth rows are computed together, as in
+// add_pair_dots().
 template <class Arch>
 void add_dots_int8(const Int8Rows& w, const uint32_t* ids, size_t rows, const float* x, size_t n, float* z) {
   constexpr size_t N = kWidth<Arch>;

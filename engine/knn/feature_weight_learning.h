@@ -43,7 +43,7 @@ class FeatureWeightLearning {
   // `samples` has at least two samples, bfloat16 values and no dense columns, and must outlive this object.
   FeatureWeightLearning(const Neighbours& samples, int threads);
 
-  // The steps, in the order of their calls. Weights are those of Neighbours::Storage::feature_weights.
+  // The steps, in the order of their calls. Weights have the format of Neighbours::Storage::feature_weights.
 
   // Returns the initial weights, from the label coherence of each feature.
   std::vector<std::uint16_t> first_weights();

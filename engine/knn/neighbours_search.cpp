@@ -54,8 +54,8 @@ bool Neighbours::enter(const SparseRow& row, Scratch& scratch) const {
   return true;
 }
 
-// Selects the entries whose postings are read: those of the largest weight per posting, as many as kPostings
-// allows.
+// Selects the entries whose postings are read, greedily by falling value^2 / sqrt(postings): at most
+// kPostings postings in all, each entry's list whole.
 void Neighbours::choose_lists(Scratch& scratch) const {
   auto& by_weight = scratch.by_weight;
   by_weight.clear();

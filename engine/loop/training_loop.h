@@ -45,7 +45,7 @@ struct LoopStart {
 class TrainingLoop {
  public:
   // Allocates everything that steps need. `sizes`: the rows that the source takes samples from, which bound
-  // the size of a block. The configuration is that of the network.
+  // the size of a block. The loop uses the configuration of the network.
   TrainingLoop(LoopStart start, const Dataset& sizes);
 
   // Margins by label, which further steps take off the logits of a sample's labels; empty: all 0.

@@ -80,7 +80,8 @@ class EnsembleNetwork {
     wide_.offsets.assign(network_.labels() + 1, 0);
   }
 
-  // The hidden units of `model` follow those of the models added before.
+  // Appends the hidden units of `model` to the units of the models added before; output weights and biases
+  // are scaled by 1 / models.
   void add(const Model& model) {
     const InputLayer& input = *model.network.input();
     put(input.weights(), 1.0F, units_, network_.input()->weights());

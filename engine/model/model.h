@@ -52,10 +52,10 @@ struct Model {
   std::optional<OptimizerState> optimizer;  // if requested and in the file
   std::optional<Neighbours> neighbours;     // kNN index over training samples
   std::shared_ptr<const TextModel> text;    // of a model trained on text, else nullptr
-  // By label: number of consecutive incremental runs without a sample of it; empty: never trained
+  // For each label, the number of consecutive incremental runs without a sample of it. Empty: never trained
   // incrementally.
   std::vector<std::uint32_t> idle;
-  // Labels of a sample without further options are those that reach these; none: the best k.
+  // By default a sample gets the labels whose scores reach these thresholds; nullopt: the best k labels.
   std::optional<Thresholds> thresholds;
   std::optional<Calibration> calibration;  // of probabilities
   std::uint32_t checksum = 0;              // of the file; identifies the model
@@ -90,7 +90,7 @@ struct ModelParts {
   const TextModel* text = nullptr;  // of a model trained on text
   std::span<const std::uint32_t> idle = {};
   ModelForm form = ModelForm::kPlain;
-  const std::vector<LayerHash>* hashes = nullptr;  // nullptr: those of the network's tables
+  const std::vector<LayerHash>* hashes = nullptr;  // nullptr: the hashes of the network's tables
   const Thresholds* thresholds = nullptr;          // Model::thresholds
 };
 

@@ -1,5 +1,5 @@
-// What the numbers of a model file say about each other, checked before anything is computed from them: a
-// file whose checksum is right can still be made to harm. Pure functions; they throw InputError through `in`.
+// Consistency checks of the numbers in a model file, before anything is computed from them: a malicious file
+// can have a right checksum. Pure functions; they throw InputError through `in`.
 #pragma once
 
 #include <cstdint>

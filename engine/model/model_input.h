@@ -55,7 +55,8 @@ struct OpenedModel {
   std::uint32_t version = 0;
 };
 
-// Reads the header. Throws as check_model_header(), and InputError where the end is not that of a model.
+// Reads the header. Throws as check_model_header(), and InputError where the file does not end as a model
+// does.
 OpenedModel open_model(ModelInput input, const std::string& path);
 
 }  // namespace slide

@@ -84,7 +84,8 @@ void put_rows(ByteWriter& out, Rows& rows, ModelForm form) {
   out.put_values(q);
 }
 
-// Reads the values of the lists; keeps those of the rows `own`.
+// Reads the values of all lists and keeps the values of the rows `own`. Row i has values [offsets[i],
+// offsets[i + 1]).
 SmallValues get_values(ByteReader& in, std::span<const std::uint64_t> offsets, Slice own, ModelForm form) {
   const std::uint64_t begin = offsets[own.first], end = offsets[own.end()], all = offsets.back();
   const std::size_t rows = offsets.size() - 1;

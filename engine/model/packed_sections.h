@@ -17,7 +17,7 @@ namespace slide {
 // where the features of a neuron do not ascend.
 void put_packed_wide(ByteWriter& out, const LinearTerm& wide, ModelForm form);
 // Reads the linear term of the output layer of `network`. Weights and values stay quantized in memory, except
-// those of dense samples.
+// for dense samples.
 std::unique_ptr<LinearTerm> get_packed_wide(ByteReader& in, const Network& network, ModelForm form);
 
 void put_packed_neighbours(ByteWriter& out, const Neighbours& neighbours, ModelForm form);

@@ -39,7 +39,7 @@ struct Registry {
 std::string registry_log(const std::string& folder);
 // Whether `folder` is a registry: it has a log.
 bool is_registry(const std::string& folder);
-// What the log of a folder says; nothing where there is none. Throws InputError for a damaged one.
+// The registry that the log of a folder describes; empty without a log. Throws InputError for a damaged log.
 Registry read_registry(const std::string& folder);
 // The log as text.
 std::string registry_text(const Registry& registry);

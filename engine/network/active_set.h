@@ -55,11 +55,11 @@ struct ActiveSet {
     return neurons * (sizeof(std::uint32_t) + sizeof(float)) +
            (label_entries + samples + 1) * sizeof(std::uint32_t);
   }
-  // For a dense layer of `neurons` neurons, those of labels [first, first + neurons). Other labels are
-  // dropped.
+  // Sets the labels of a dense layer whose neurons are the labels [first, first + neurons). Drops other
+  // labels.
   void set_labels(std::span<const std::span<const std::uint32_t>> labels, std::size_t first,
                   std::size_t neurons);
-  // The same for masked neurons.
+  // Sets the masked neurons likewise.
   void set_left_out(std::span<const std::span<const std::uint32_t>> labels, std::size_t first,
                     std::size_t neurons);
   std::span<const std::uint32_t> labels_of(std::size_t sample) const {
@@ -107,9 +107,9 @@ struct ActiveQuery {
 
 class ActiveSampler {
  public:
-  // For a layer, or part of a layer, of `neurons` neurons: those of labels first_label, first_label + 1, ...
-  // Other labels of a query are ignored. frequencies[n]: training samples with the label of neuron n; may be
-  // empty when config.frequency is 0. At most max(65,536, neurons) negatives are drawn by frequency.
+  // For a layer, or part of a layer, whose neurons are the labels [first_label, first_label + neurons). Other
+  // labels of a query are ignored. frequencies[n]: training samples with the label of neuron n; may be empty
+  // when config.frequency is 0. At most max(65,536, neurons) negatives are drawn by frequency.
   ActiveSampler(const LayerConfig& config, std::size_t neurons, std::span<const std::uint32_t> frequencies,
                 std::size_t first_label = 0);
 

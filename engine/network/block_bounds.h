@@ -11,7 +11,7 @@ namespace slide {
 struct BlockBounds {
   static constexpr std::size_t kMaxShared = 40;
 
-  // Of a block:
+  // Max of any block:
   std::size_t feature_entries = 0;  // (sample, sparse feature) pairs
   std::size_t label_entries = 0;    // (sample, label) pairs
   // Of the whole data set:

@@ -61,8 +61,8 @@ class BlockFeatures {
   // in order).
   const std::uint32_t* present() const { return present_.data(); }
   const std::uint32_t* first() const { return first_.data(); }
-  // By feature number: position * kKinds + kind. Kind 0: index of a dense column; kind k > 0: index of a list
-  // of 2^k entries.
+  // places()[feature number] = position * kKinds + kind. Kind 0: index of a dense column; kind k > 0: index
+  // of a list of 2^k entries.
   const std::uint32_t* places() const { return places_.data(); }
   // Number of entries of the list at places()[i] without padding; 0 for a dense column.
   std::uint32_t length_of(std::uint32_t place) const;

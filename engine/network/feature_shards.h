@@ -20,10 +20,10 @@ namespace slide {
 class FeatureShards {
  public:
   FeatureShards() = default;
-  // Divides `features` (renumbered from 0) into `shards` > 0 ranges of about equal cost in an update by
-  // `batch` samples like those of `train`: touched rows and added values, estimated from a few thousand
-  // samples. A range begins at a multiple of 16: no two shards share a cache line of 32-bit entries. `dense`:
-  // the ids of the dense columns, which all samples have.
+  // Divides `features` (renumbered from 0) into `shards` > 0 ranges of about equal cost of an update by
+  // `batch` samples of `train`: touched rows and added values, estimated from a few thousand samples. A range
+  // begins at a multiple of 16: no two shards share a cache line of 32-bit entries. `dense`: the ids of the
+  // dense columns, which all samples have.
   FeatureShards(const Dataset& train, Slice features, Slice dense, std::size_t batch, std::uint32_t shards);
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(ends_.size()); }

@@ -16,7 +16,7 @@ class InputTransform {
  public:
   virtual ~InputTransform() = default;
 
-  // Number of features that it adds; their ids follow those of the samples' own features.
+  // Number of features that it adds; their ids follow the ids of the samples' own features.
   virtual std::size_t added() const = 0;
   // The row with its added features. Where there are any, ids and values are appended to `ids` and `values`;
   // the result is valid while these two do not reallocate.

@@ -65,7 +65,7 @@ class Layer {
   std::size_t parts() const { return parts_.size(); }
   bool split() const { return shape_.parts.front().of > 1; }
   Slice neurons(std::size_t part) const { return shape_.parts[part].neurons; }
-  // Number of a part among those of all processes.
+  // Number of a part, counted over all processes.
   std::uint32_t number_of(std::size_t part) const { return shape_.parts[part].number; }
   const lsh::NeuronIndex* index(std::size_t part = 0) const { return parts_[part].index.get(); }
   lsh::NeuronIndex* index(std::size_t part = 0) { return parts_[part].index.get(); }

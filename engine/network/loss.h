@@ -37,7 +37,7 @@ struct BlockTargets {
   std::size_t first = 0;
   const std::uint32_t* ids = nullptr;
 
-  // Number of labels of a sample, those of other parts of the layer included.
+  // Number of labels of a sample, including labels of other parts of the layer.
   std::size_t count_labels(std::size_t sample) const {
     return labels.empty() ? set->labels_of(sample).size() : labels[sample].size();
   }
@@ -79,7 +79,7 @@ class TargetPlaces {
   void build(const BlockTargets& targets);
   // Offsets of the masked neurons (ActiveSet::left_out_of) instead of the labels.
   void build_left_out(const BlockTargets& targets);
-  // Offsets of slice i, in order of samples; those of one sample in no order.
+  // Offsets of slice i, in order of samples; the offsets of one sample are unordered.
   std::span<const std::uint32_t> slice(std::size_t i) const {
     return {places_.data() + ends_[i], ends_[i + 1] - ends_[i]};
   }

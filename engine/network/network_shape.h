@@ -32,7 +32,7 @@ struct LayerShape {
   std::size_t neurons = 0;  // of the process's parts
   bool output = false;
   Precision precision = Precision::kFp32;
-  std::vector<LayerPart> parts;  // one; of the output layer those of the process
+  std::vector<LayerPart> parts;  // one; in the output layer, the parts that the process holds
 
   bool sampled() const { return config.kind == LayerKind::kSampled; }
   bool has_tables() const { return sampled() && config.lsh > 0; }

@@ -76,7 +76,7 @@ struct Parameters {
                               Precision precision = Precision::kFp32);
 
   // Independent weights, uniform with mean 0 and standard deviation `scale`. Row r has its own stream of
-  // (seed, item), so the result does not depend on the threads. The NUMA node of a page is that of the thread
+  // (seed, item), so the result does not depend on the threads. A page lies on the NUMA node of the thread
   // that writes it first: thread t writes rows [ends[t - 1], ends[t]), rounded to large pages
   // (parallel_owned()); without `ends`, pages alternate between the threads.
   void fill_uniform(double scale, std::uint64_t seed, std::uint64_t item, int threads,

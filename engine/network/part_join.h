@@ -23,7 +23,7 @@ namespace slide {
 struct StepSums {
   double loss = 0.0;
   double active = 0.0;    // active neurons of the output layer
-  ActiveSources sources;  // the same by source; 0 in a dense layer
+  ActiveSources sources;  // active neurons by source; 0 in a dense layer
   bool stop = false;      // whether a process called want_stop()
 };
 
@@ -62,8 +62,8 @@ class PartJoin {
   void fill_total(std::size_t block, Slice samples);
   const float* total(std::size_t block) const { return totals_.data() + block * lanes_; }
 
-  // put() sets the sums of one part, start_sum() sends those of this process (collective), sum() waits and
-  // returns the sums over all parts.
+  // Call in this order: put() sets the sums of one part; start_sum() sends the sums of this process
+  // (collective); sum() waits and returns the sums over all parts.
   void put(std::size_t part, const StepSums& own);
   void start_sum();
   StepSums sum();

@@ -40,9 +40,9 @@ class PartSums {
   std::uint32_t* partial(std::size_t block, std::size_t part, std::size_t sample) {
     return partials_.data() + ((block * own_.count + part) * lanes_ + sample) * words_;
   }
-  // In this order, for the first `blocks` blocks: start() sends nodes; pass_on() waits for those of the
-  // others, adds up and sends sums; finish() waits for the sums of the others. Messages travel between the
-  // calls.
+  // Call in this order, for the first `blocks` blocks: start() sends nodes; pass_on() waits for the nodes of
+  // other processes, adds them up and sends sums; finish() waits for the sums of other processes. Messages
+  // travel between the calls.
   void start(std::size_t blocks, int threads);
   void pass_on(int threads);
   void finish();

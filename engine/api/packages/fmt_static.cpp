@@ -1,6 +1,6 @@
-// What the library fmt holds, for programs that are linked statically where the system has libfmt only as a
-// shared library: the list of format.cc in fmt 9 and 10. Names that another fmt would need, too, are missed
-// by the linker.
+// Explicit template instantiations of the library fmt, for programs that are linked statically where the
+// system has libfmt only as a shared library: the list of format.cc in fmt 9 and 10. With another version of
+// fmt, the linker reports missing names.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

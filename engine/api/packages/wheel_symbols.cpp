@@ -1,5 +1,6 @@
-// What newer versions of glibc define and those before 2.32 lack, for the Python module of the wheel, which
-// runs with both. Names are given to the linker alone: headers declare some of them otherwise.
+// Symbols that glibc 2.32 and later define and earlier versions lack, for the Python module of the wheel,
+// which runs with both. __asm__ names the symbols for the linker only: headers declare some of them
+// otherwise.
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -17,8 +18,8 @@ extern "C" {
 extern char slide_single_threaded SLIDE_SYMBOL("__libc_single_threaded");
 char slide_single_threaded = 0;
 
-// glibc 2.33, which had them in a static part before. The kernel's struct is that of glibc where both have 64
-// bits.
+// glibc 2.33; earlier versions have them in a static library. On 64-bit systems the struct of the kernel is
+// the struct of glibc.
 int slide_fstat(int file, struct stat* facts) SLIDE_SYMBOL("fstat");
 int slide_fstat(int file, struct stat* facts) {
   return static_cast<int>(syscall(SYS_fstat, file, facts));

@@ -102,8 +102,8 @@ class SLIDE_API Data {
                          const CsrMatrix& labels = {});
 
   // Texts to continue `model` with, which was trained on text: words and n-grams that are frequent enough in
-  // these texts join its vocabulary in a copy, and labels its labels. label_names: those of the model in its
-  // order, then the new ones.
+  // these texts join its vocabulary in a copy, and new labels join its labels. label_names: the names of the
+  // model in its order, then the new ones.
   static Data learn_more_texts(const std::vector<std::string_view>& texts, const CsrMatrix& labels,
                                const std::vector<std::string_view>& label_names, const Model& model);
   // Texts with the vocabulary of `learnt`, from learn_texts(), one per sample: to validate or to test on
@@ -137,8 +137,8 @@ class SLIDE_API Data {
   std::uint32_t labels() const;
   std::uint64_t feature_entries() const;
   std::uint64_t label_entries() const;
-  // After read() for a model: number of occurrences of unknown features (of text: words), which read() leaves
-  // out. Unknown labels get numbers after those of the model.
+  // After read() for a model: number of occurrences of unknown features (for text: words), which read()
+  // leaves out. Unknown labels get numbers after those of the model.
   std::uint64_t unknown_features() const;
   // Copies the samples in CSR form: offsets [samples() + 1], ids and values of one element per entry.
   void copy_features(std::uint64_t* offsets, std::uint32_t* ids, float* values) const;

@@ -14,7 +14,7 @@ namespace slide::api {
 // train() and continue_training() with Callbacks::step end so before their first step only; then it is the
 // callback that ends them, and they return a model.
 //
-// What `work` or `wanted` throws comes out.
+// Exceptions of `work` and `wanted` propagate to the caller.
 SLIDE_API bool interruptible(const std::function<void()>& work, const std::function<bool()>& wanted);
 
 }  // namespace slide::api

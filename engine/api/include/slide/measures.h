@@ -45,19 +45,19 @@ struct ScoreOptions {
 
 // Metrics of `scores`, one row per sample and one column per label, against `labels` of the same samples.
 // Entries of a row are ranked by descending score, ties by column; labels without an entry are not predicted.
-// Beside the above: precision, recall and F1 of the best K, over all pairs (f1_micro_at_K), as means over the
-// labels that occur or are predicted (f1_macro_at_K) and over the samples (f1_samples_at_K), as `slide
-// evaluate` prints them. Throws InputError for invalid matrices, a score that is not finite, a threshold that
-// is no number, or a rank below 1. `reliability`: is set to that of all scores; to nothing where one is no
-// probability.
+// Besides the metrics above: precision, recall and F1 of the best K, over all pairs (f1_micro_at_K), as means
+// over the labels that occur or are predicted (f1_macro_at_K) and over the samples (f1_samples_at_K), as
+// `slide evaluate` prints them. Throws InputError for invalid matrices, a score that is not finite, a
+// threshold that is no number, or a rank below 1. `reliability`: is set to the reliability of all scores; to
+// nullopt where a score is no probability.
 SLIDE_API Measures evaluate_scores(const CsrMatrix& scores, const CsrMatrix& labels,
                                    const ScoreOptions& options = {},
                                    std::optional<Reliability>* reliability = nullptr);
 
-// The threshold of best micro F1 for such scores and labels, that of the highest score in case of ties, and
-// that F1: a label is predicted where its score reaches the threshold, which lies halfway to the next lower
-// score. Without scores the threshold is infinite. Throws
-// as above.
+// The threshold of best micro F1 for such scores and labels, and its F1. A label is predicted where its score
+// reaches the threshold. The threshold lies halfway between the lowest predicted score and the next lower
+// one; of equal F1, the highest threshold counts. Without scores the threshold is infinite. Throws as
+// evaluate_scores().
 struct BestThreshold {
   float threshold = 0;
   double f1_micro = 0;

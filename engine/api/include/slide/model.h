@@ -50,7 +50,7 @@ class SLIDE_API Model {
             bool keep_thresholds = true) const;
 
   std::uint32_t features() const;
-  std::uint32_t dense_columns() const;  // those of Data::from_dense() or .npy files, among features()
+  std::uint32_t dense_columns() const;  // of Data::from_dense() or .npy files; part of features()
   std::uint32_t labels() const;
   std::uint64_t steps() const;  // of training
   Config config() const;        // of the training run
@@ -179,7 +179,8 @@ class SLIDE_API Predictor {
 };
 
 // Metrics of the model on labelled samples at the ranks `ks`; empty: eval.k of the model. `reliability`: is
-// set to that of the labels of a sample down to the largest rank; to nothing where no label is predicted.
+// set to the reliability of the labels that each sample has down to the largest rank; to nullopt where no
+// label is predicted.
 SLIDE_API Measures evaluate(const Model& model, const Data& data, const std::vector<std::uint32_t>& ks = {},
                             int threads = 0, std::optional<Reliability>* reliability = nullptr);
 

@@ -44,10 +44,11 @@ struct TuneResult {
   std::size_t train_samples = 0;       // of one split
   std::size_t validation_samples = 0;  // that trials are scored on, of all splits
   std::string validation_by;           // how they are chosen: "random", "group", "time", "order", "file"
-  std::size_t decision_samples = 0;    // further ones, of all splits, on which no trial is chosen
+  std::size_t decision_samples = 0;    // held out, of all splits; they choose no trial
   std::uint32_t leader = 0;            // number of the trial of highest score
-  // Its score minus that of trial 1 on the decision samples, 95 % bootstrap interval and p-value of a paired
-  // randomisation test; difference 0 and p 1 where it is trial 1, or that was too slow.
+  // Score of the leader minus score of trial 1 on the decision samples, with a 95 % bootstrap interval and
+  // the p-value of a paired randomisation test. Difference 0 and p 1 where the leader is trial 1, or trial 1
+  // was too slow.
   double difference = 0.0;
   double low = 0.0, high = 0.0;
   double p = 1.0;
