@@ -1,6 +1,6 @@
 // The candidate policies: which neurons in the buckets of a query become active. vanilla, topk and threshold
-// are those of Chen et al. 2020, "SLIDE: In Defense of Smart Algorithms over Hardware Acceleration", section
-// 4; search is in table_search.h. Const; thread-safe with one scratch per thread.
+// are the policies of Chen et al. 2020, "SLIDE: In Defense of Smart Algorithms over Hardware Acceleration",
+// section 4; search is in table_search.h. Const; thread-safe with one scratch per thread.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ enum class HashFamily { kSimhash, kWta, kDwta, kMinhash };
 enum class BucketPolicy { kFifo, kReservoir };
 enum class CandidatePolicy { kVanilla, kTopk, kThreshold, kSearch };
 
-// [layer.hash]: the LSH tables of one sampled layer. The defaults are those of configs/default.toml.
+// [layer.hash]: the LSH tables of one sampled layer. configs/default.toml has the same defaults.
 struct HashConfig {
   HashFamily family = HashFamily::kSimhash;
   std::uint32_t k = 0;        // K, hash functions of a fingerprint; 0: by the number of neurons

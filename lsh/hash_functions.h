@@ -21,7 +21,8 @@
 
 namespace slide::lsh {
 
-// `count` rows of a weight matrix: those of ids[0, count), or consecutive ones from `first` when ids is null.
+// `count` rows of a weight matrix: rows ids[0], ..., ids[count - 1], or consecutive rows from `first` when
+// ids is null.
 struct RowSet {
   WeightRows rows;
   const std::uint32_t* ids = nullptr;

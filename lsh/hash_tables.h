@@ -30,7 +30,7 @@ struct Occupancy {
   std::size_t stored = 0;          // entries over all tables
   std::size_t largest_bucket = 0;  // max population of a bucket
   std::size_t filed = 0;           // sum of all populations,
-  std::size_t filed_in_full = 0;   // and of those of full buckets
+  std::size_t filed_in_full = 0;   // and of the populations of full buckets
   double mean_used = 0;            // mean entries of a used bucket
   // Buckets by entries: none, 1, 2 to 3, 4 to 7, ... Without buckets that no fingerprint reaches.
   std::array<std::size_t, 17> histogram{};

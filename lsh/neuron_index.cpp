@@ -91,7 +91,8 @@ void NeuronIndex::Parts::hash_rows(const RowSet& rows, std::uint32_t* fingerprin
   });
 }
 
-// What a full bucket keeps depends on the order of moves; ascending ids make it deterministic.
+// Returns `ids` in ascending order. The neurons that a full bucket keeps depend on the order of moves;
+// ascending ids make them deterministic.
 std::span<const std::uint32_t> NeuronIndex::Parts::ascending(std::span<const std::uint32_t> ids) {
   if (std::is_sorted(ids.begin(), ids.end())) return ids;
   std::vector<std::uint32_t>& sorted = memory->sorted;

@@ -58,8 +58,8 @@ struct QueryScratch {
   // Used by the search policy:
   std::vector<std::uint32_t> flips;  // [table][lane]: mask of the least certain bit of a fingerprint
   std::vector<std::span<const std::uint32_t>> buckets;  // that the querying samples read
-  // By neuron id: `zero` + number of buckets with the id. A value up to `zero` is from an earlier query and
-  // counts as zero, so that a query need not clear the array.
+  // For each neuron id, `zero` + number of buckets with the id. Values up to `zero` are from earlier queries
+  // and count as zero: a query need not clear the array.
   AlignedArray<std::uint16_t> bucket_counts;
   std::uint16_t zero = 0;
   std::vector<std::uint32_t> repeated;  // ids in two buckets or more, and one write-only slot

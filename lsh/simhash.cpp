@@ -35,7 +35,7 @@ void Simhash::draw(std::uint64_t generation) {
   }
   for (std::size_t p = 0; p < n; ++p) {
     Rng rng(seed(), Purpose::kHashFunctions, generation, dim() + p);
-    for (std::size_t i = 0; i < kTail; ++i)  // variance 1/3, that of a sign
+    for (std::size_t i = 0; i < kTail; ++i)  // variance 1/3, as of a random sign above
       tails_[p * kTail + i] = static_cast<float>(rng.normal() * std::sqrt(1.0 / 3.0));
     std::size_t feature = 0;
     while (feature < dim() && signs_[feature * n + p] == 0) ++feature;

@@ -191,9 +191,9 @@ void score(const QueryBlock& block, QueryScratch& scratch) {
   }
 }
 
-// Appends up to `wanted` of scratch.found to `out`: those whose scores are nearest to that of the best
-// candidate, each in the sample where it is nearest. Overwrites scratch.found. Selects by a histogram of the
-// upper bits of the distances, in O(candidates).
+// Appends to `out` up to `wanted` candidates of scratch.found with the smallest distance: score of the best
+// candidate minus own score, minimum over the samples. Overwrites scratch.found. Selects by a histogram of
+// the upper bits of the distances, in O(candidates).
 void append_nearest(const QueryBlock& queries, std::size_t wanted, QueryScratch& scratch,
                     std::vector<std::uint32_t>& out) {
   std::vector<std::uint32_t>& found = scratch.found;

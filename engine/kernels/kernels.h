@@ -91,8 +91,8 @@ struct KernelSet {
   // their number. hits has room for rows*lanes + 1 entries.
   size_t (*select_above)(const float* z, size_t rows, size_t lanes, const float* threshold, uint32_t* hits);
 
-  // least[a] = min over b < samples of (max over rows r of z[r*lanes + b]) - z[a*lanes + b]: how far row a is
-  // behind the best row, in the column where it is nearest. 0 < samples <= lanes.
+  // smallest[a] = min over b < samples of (max over rows r of z[r*lanes + b]) - z[a*lanes + b]: how far row a
+  // is behind the best row, in the column where it is nearest. 0 < samples <= lanes.
   void (*behind_best)(const float* z, size_t rows, size_t lanes, size_t samples, float* smallest);
 
   // Sign bits of v[j][b] = z[j*lanes + b] + scale[j] * extra[b], j < k <= 32: bit j of prints[b] is set where

@@ -50,7 +50,7 @@ api::Data learn_texts(const py::tuple& texts, const py::object& labels, const py
   return engine_call([&] { return api::Data::learn_texts(text_views, y, name_views, config, keep_labels); });
 }
 
-// names: those of the model, then new ones.
+// names: the label names of the model, then new names.
 api::Data learn_more_texts(const py::tuple& texts, const py::object& labels, const py::tuple& names,
                            const api::Model& model) {
   const auto text_views = views_of(texts), name_views = views_of(names);

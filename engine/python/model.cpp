@@ -55,8 +55,8 @@ py::tuple predict(const api::Predictor& predictor, const api::Data& data) {
   return py::make_tuple(labels, scores);
 }
 
-// The same of all labels that reach the threshold, or those of the model; k is how many the sample with the
-// most of them has.
+// Returns (labels, scores), each [samples, k]: the labels of each sample that reach `threshold`, or without
+// it the thresholds of the model. k is the max number of such labels of a sample.
 py::tuple predict_reaching(const api::Predictor& predictor, const api::Data& data,
                            std::optional<float> threshold) {
   const api::Predictions all = engine_call([&] {

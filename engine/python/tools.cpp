@@ -22,7 +22,7 @@ py::list list_of(const std::vector<api::Reliability::Bin>& bins) {
   return list;
 }
 
-// As `slide evaluate --json` has them.
+// The metrics with the keys of `slide evaluate --json`.
 py::dict dict_of(const api::Measures& measures, const std::optional<api::Reliability>& reliability) {
   py::dict dict = py::cast(measures);
   if (reliability)

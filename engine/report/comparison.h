@@ -16,9 +16,8 @@ namespace slide::report {
 // the same folder.
 void name_runs(std::vector<RunHistory>& runs);
 
-// Settings whose values differ between the runs that have settings, those of outputs last:
-// {"key":..,"values":[..]}; null for a run
-// without the key.
+// Settings whose values differ between the runs that have settings, as {"key":..,"values":[..]}, a value per
+// run, null for a run without the key. Settings of outputs stand last.
 nlohmann::ordered_json differing_settings(std::span<const RunHistory> runs);
 
 // Runs measured on the same samples, as far as their logs say: their metrics are comparable.

@@ -121,7 +121,9 @@ std::vector<std::uint32_t> idle_after(const Model& model, const Dataset& more) {
   return idle;
 }
 
-// Sets sizes that hold both the data and the model; sizes of text are those of the vocabulary.
+// Widens the training data to the features and labels of data and model together, and test and validation
+// data likewise. Text already has the sizes of its vocabulary. Throws InputError for another number of dense
+// columns.
 void widen(const Model& model, RunData& data) {
   if (data.train.dense_count() != model.shape.dense) {
     fail_input("the data has {} dense columns, the model {}; use features of the same kind",

@@ -22,7 +22,7 @@ struct DataLook {
   std::size_t samples = 0;
   std::size_t unlabelled = 0;                                   // samples
   std::size_t labels = 0;                                       // that some sample has
-  std::size_t labels_once = 0;                                  // of these, those of one sample
+  std::size_t labels_once = 0;                                  // of these, labels of a single sample
   std::size_t label_entries = 0;                                // of all samples
   std::vector<std::pair<std::string, std::uint32_t>> frequent;  // names, or numbers, and samples; falling
   std::size_t features = 0;

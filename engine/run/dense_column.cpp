@@ -13,7 +13,8 @@ namespace slide {
 
 namespace {
 
-// The columns of the training file, if they are those of JSON lines whose dense column is not set.
+// The columns with vectors in the training file, where it is JSON Lines and data.dense is not set; else
+// empty.
 VectorColumns look(const DataConfig& config) {
   const bool open = config.format == DataFormat::kAuto || config.format == DataFormat::kJsonl;
   if (!open || !config.dense.empty() || config.text.empty() || config.train.empty()) return {};

@@ -16,11 +16,11 @@ namespace slide {
 // are unchanged.
 //
 // Text, plain or compressed: each line has a name and one number per neuron of the layer, separated by
-// blanks; a first line of two words (word2vec header) is skipped. Names are those of `text`, with '_' in
-// place of blanks, or without `text` feature ids; the last line of a name counts; names that contain blanks
-// match nothing. .npy: row i is feature i. Throws InputError with the position where the layer is not dense,
-// sizes do not match, numbers are not finite, or no name is known. Single-threaded; shards of a network get
-// their own rows.
+// blanks; a first line of two words (word2vec header) is skipped. Names are the feature names of `text`, with
+// '_' in place of blanks, or without `text` feature ids; the last line of a name counts; names that contain
+// blanks match nothing. .npy: row i is feature i. Throws InputError with the position where the layer is not
+// dense, sizes do not match, numbers are not finite, or no name is known. Single-threaded; shards of a
+// network get their own rows.
 std::size_t start_from_vectors(const std::string& path, const TextModel* text, Network& network);
 
 }  // namespace slide

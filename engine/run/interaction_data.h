@@ -17,16 +17,16 @@ namespace slide {
 // format. Throws InputError where keys for interaction logs are set for other data.
 bool is_interactions(const DataConfig& config);
 
-// Throws InputError where a key of interactions is set for data that are not clearly such a log.
+// Throws InputError where layer.-1.wide_ridge is set, for data that are not clearly an interaction log.
 void require_no_ridge(const Config& config);
 
-// How its lines are read.
+// Options for reading the lines of an interaction log.
 LogOptions log_options(const DataConfig& config);
 
 // Reads the data of a run with `options`, which contain the items. A sample of data.test or of a
 // data.validation file is a user: its features are the user's items in data.known (else data.train), its
-// labels the items in that file. With data.test_newest and data.test_after, the test items of
-// users are those of LogOptions::hold_out.
+// labels the items in that file. With data.test_newest or data.test_after, the test items are the items that
+// LogOptions::hold_out selects.
 RunData read_interaction_data(const DataConfig& config, const ReadOptions& options);
 
 // Users to predict for. Not copyable.
@@ -40,9 +40,10 @@ struct AskedUsers {
   static constexpr std::size_t kShown = 3;
 };
 
-// What has been read of users to predict for, its values as they are, and what they have besides in the log
-// at `known` (empty: nothing): an item of both counts once, by its larger weight. Read by `options`, which
-// have the items. Rows stand in the order in which users first occur.
+// Sets `asked` to the users that `read` returns, with the items that they have besides in the log at `known`
+// (empty: none); an item in both counts once, with the larger weight. `options` contain the items. `read`
+// returns values that are not normalised; asked.rows are normalised as options.normalize says. Rows are in
+// the order in which users first occur.
 using ReadAsked = std::function<Dataset(const ReadOptions& options)>;
 void read_asked_users(const ReadAsked& read, const std::string& known, const ReadOptions& options,
                       AskedUsers& asked);
@@ -57,8 +58,8 @@ struct HeldOutUsers {
   NameList users;  // of the rows, which stand in the order of these names
 };
 
-// The target items of what is read, for users with input items in the file `known`. `options` contain the
-// items; with unknown_labels, target items that it lacks count, too. Throws InputError.
+// Reads target items for users with input items in the file `known`. `options` contain the items; with
+// options.unknown_labels, target items that they lack count, too. Throws InputError.
 void read_held_out(const ReadAsked& read, const std::string& known, const ReadOptions& options,
                    HeldOutUsers& held_out);
 

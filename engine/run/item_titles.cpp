@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kFewTitles = 2;  // under half of the items: worth a note
 
-// What separates the fields of a line: TABs or "::" where it has them, else what comes first.
+// The separator of the fields of a line: TAB or "::" where the line has them, else the first of "|,;".
 Separator separator_of(std::string_view line) {
   if (line.find('\t') != std::string_view::npos) return Separator::kTab;
   if (line.find("::") != std::string_view::npos) return Separator::kColons;

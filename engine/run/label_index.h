@@ -36,7 +36,7 @@ class LabelIndex {
   std::size_t names() const { return names_.size(); }
   // nullopt for an unknown name, unless the index grows, which adds it.
   std::optional<std::uint32_t> find(std::string_view name);
-  // The same of a label that samples carry: an unknown name gets a number after those of the file.
+  // The id of a label of a sample: an unknown name gets the next id, after the names of the file.
   std::uint32_t find_carried(std::string_view name);
 
   // Whether data with numeric labels were read.

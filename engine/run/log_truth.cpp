@@ -24,7 +24,7 @@ ReadOptions reading_of(const TruthOptions& options) {
   return reading;
 }
 
-// All items of a log, after those of `before`, if that is given.
+// All items of a log, after the items of `before`, unless that is nullptr.
 std::shared_ptr<const TextModel> items_of(const std::string& path, const TruthOptions& options,
                                           const TextModel* before = nullptr) {
   TextOptions all;

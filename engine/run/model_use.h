@@ -46,8 +46,8 @@ struct PropensityConstants {
   double a = 0, b = 0;
 };
 
-// Inverse propensities of the labels from their training frequencies, with the given constants or those of
-// the model's eval keys. The model must outlive them.
+// Inverse propensities of the labels from their training frequencies, with the given constants, or else the
+// constants in the model's eval keys. The model must outlive them.
 Metrics::Propensities propensities(const Model& model, std::optional<PropensityConstants> constants = {});
 
 // The ranking that eval.rare of the model describes, or nullptr. The model must outlive it.

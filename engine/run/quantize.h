@@ -29,7 +29,8 @@ struct QuantizeOptions {
   std::string test;                // data to evaluate both models on; empty: none
   int threads = 0;
   bool replace = true;  // a model that lies at `out`, else InputError
-  // A number for all labels, or a file of thresholds (threshold_file.h), to store; empty: those of the model.
+  // A number for all labels, or a file of thresholds (threshold_file.h), to store; empty: keeps the
+  // thresholds of the model.
   std::string threshold = {};
   // Data that training has not seen, to fit a calibration to (calibrate.h); empty: the model's, if any. Its
   // thresholds are dropped, unless some are given.

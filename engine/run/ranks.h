@@ -13,8 +13,8 @@
 
 namespace slide {
 
-// Throws InputError on every rank where some rank's `value` differs from that of rank 0, naming the first.
-// `what`: what `value` is a checksum of.
+// Throws InputError on every rank if the `value` of some rank differs from the value of rank 0; names the
+// first such rank. `what`: what `value` is a checksum of.
 void require_same(Cluster& cluster, std::uint64_t value, const char* what);
 
 // Number of processes on this machine, this one included.

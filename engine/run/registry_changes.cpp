@@ -105,7 +105,7 @@ void copy_configuration(const std::string& model, const std::string& copy) {
   write_file(to, bytes.text());
 }
 
-// What is verified is the copy: the file may change meanwhile.
+// Copies the model file and verifies the copy, not the file: the file may change meanwhile.
 void copy_model(const std::string& model, AtomicFile& to) {
   const std::string path = model_at(model);
   const ModelInput input = open_model_input(path);

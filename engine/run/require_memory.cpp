@@ -18,7 +18,7 @@ namespace {
 MemoryPlan plan_within(const Config& config, const Dataset& train, const BlockBounds& bounds, int threads,
                        const Cluster* cluster) {
   const std::size_t features = train.feature_count(), labels = train.label_count();
-  // Of more threads than processors, some take no task of a phase.
+  // With many more threads than processors, some threads take no task of a phase, and use no working memory.
   const int busy = std::min(threads, 4 * static_cast<int>(allowed_processors().size()));
   const auto of_data = [&](MemoryPlan plan) {
     plan.features = features, plan.feature_entries = train.feature_entries();

@@ -224,7 +224,7 @@ RunData read_training_data(const Config& config, int threads, bool skip_bad,
   const TableColumns columns = without_training_columns(options.columns);
   if (options.text != nullptr) options.feature_limit = options.text->feature_count();
   std::uint32_t features = train.sparse_count();
-  // All of its labels count, those of text that training lacks, too.
+  // Reads test or validation data. All labels count, including labels of text that the training data lack.
   const auto read_beside = [&](const std::string& path, ReadReport& report) {
     UnknownLabels unknown;
     options.unknown_labels = &unknown;
@@ -355,7 +355,7 @@ ReadOptions model_read_options(const Model& model, int threads) {
 
 namespace {
 
-// `own_log`: the path where it is that of tests_own_log().
+// `own_log`: the path of the data where tests_own_log() holds: its held-out items are the labels.
 TestData test_data(const ReadAsked& read, const Model& model, int threads, bool skip_bad,
                    const std::optional<std::string>& own_log = {}) {
   TestData data;

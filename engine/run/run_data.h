@@ -65,8 +65,8 @@ void add_label_texts(const DataConfig& config, const LabelTexts* texts, int thre
 // ids.
 void add_label_weights(const DataConfig& config, RunData& data);
 
-// Returns the validation samples of a run: those of the file, or a share taken out of the training samples;
-// nullopt where data.validation is not set. Throws InputError where too few samples have labels.
+// Returns the validation samples of a run: the samples of a file, or a share taken out of the training
+// samples; nullopt where data.validation is not set. Throws InputError where too few samples have labels.
 std::optional<Dataset> take_validation(const Config& config, RunData& data);
 
 // The facts that effective_config() of a job on `train` needs. `cluster`: the processes that train together,

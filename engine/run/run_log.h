@@ -45,8 +45,8 @@ class RunLog {
   static bool is_open(const std::string& path);
 
   // From now on also writes the numbers of epochs and evaluations to an event file for TensorBoard at `path`,
-  // whose events are made to be those of the log so far: later ones are cut off, missing ones added. The step
-  // of an event is the number of samples seen.
+  // and brings the file in line with the log so far: cuts off later events and adds missing ones. The step of
+  // an event is the number of samples seen.
   void also_write_events(const std::string& path);
 
   // Flushes to disk; returns the file size in bytes.

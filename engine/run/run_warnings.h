@@ -21,8 +21,9 @@ void refuse_standard_input(const std::string& file);
 // separates them.
 std::string training_file_warning(const std::string& path, const DataConfig& config);
 
-// Returns a warning where the header of XMC text at `path` has fewer features or labels than a model: it is
-// probably of another data set. "" for other files and pipes. unknown.h counts ids beyond those of a model.
+// Returns a warning where the header of XMC text at `path` has fewer features or labels than a model: the
+// file is probably of another data set. "" for other files and pipes. unknown.h counts ids beyond those of a
+// model.
 std::string header_warning(const std::string& path, std::size_t features, std::size_t labels);
 
 // Appends to the reports of `data` the warnings that need all samples: training data without repeated labels,

@@ -73,7 +73,8 @@ struct OtherUsers {
   }
 };
 
-// Of each user the row of the matrix, which names its rows in any order.
+// Returns for each wanted user its row of the matrix, whose rows stand in any order. Throws InputError for a
+// user without a row or with two rows.
 std::vector<std::size_t> rows_of_users(const NpzScores& scores, const ScoredRows& wanted,
                                        const std::string& path) {
   const NameList& users = *wanted.users;

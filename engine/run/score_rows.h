@@ -14,8 +14,8 @@
 namespace slide {
 
 // Scores as features, a row a sample; labels ascend. `origin` names the file in messages. `order`, unless
-// nullptr, gets for each entry its place among equal scores of its row. All throw InputError for rows that
-// are not those of the samples, and for labels and scores that cannot be.
+// nullptr, gets for each entry its place among equal scores of its row. All throw InputError for rows that do
+// not belong to the samples, and for invalid labels and scores.
 
 // A sample a line. Rows of blank lines are left out where there are such.
 DatasetArrays parse_scores(std::string_view text, const std::string& origin, const ScoredRows& rows,

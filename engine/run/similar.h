@@ -41,8 +41,8 @@ class SimilarRows {
   // Quantizes the rows to int8 for search(); no effect below kMinRounded rows. Not safe during other calls.
   // Memory: width + 9 bytes a row.
   void round_rows(int threads);
-  // As nearest(), but approximate: ranks all rows by int8 distances, then the first max(64, 4 * count) by
-  // exact cosines. Without quantized rows the same as nearest().
+  // Approximate nearest(): ranks all rows by int8 distances, then the first max(64, 4 * count) by exact
+  // cosines. Without quantized rows, nearest() itself.
   std::vector<std::vector<Related>> search(const std::vector<std::uint32_t>& ids, std::size_t count,
                                            int threads) const;
 

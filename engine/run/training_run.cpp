@@ -232,7 +232,7 @@ JobStart TrainingRun::start_of(const RunData& data, const TrainingRows& rows) co
       start_continued(*init_, *config_, rows, data.text.get(), continued_.expired, threads_)};
 }
 
-// Throws unless the data are those of the checkpoint.
+// Throws InputError unless the data have the digests that the checkpoint has stored.
 void TrainingRun::check_data(const RunData& data) {
   const auto check = [&](const std::string& path, const std::optional<DataDigest>& now,
                          const std::optional<DataDigest>& before) {

@@ -31,7 +31,7 @@ void prepare_output(const fs::path& file, const char* option) {
 
 namespace {
 
-// What decides how a search goes on, besides its configuration.
+// The options that decide the course of a search, besides its configuration, as a text to compare.
 std::string text_of(const TuneOptions& options) {
   std::string text = fmt::format("{} {} {}", options.seconds, options.trials, options.train_seconds);
   for (const std::string& key : options.fixed) text += '\n' + key;

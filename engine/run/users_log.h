@@ -16,13 +16,14 @@ std::string kept_config(const std::string& model);
 // kept_config(); empty where neither is a regular file.
 std::string run_config_of(const std::string& path);
 
-// The log in which users of a model of interactions are looked up: that of --known, else data.known or
-// data.train of the model; empty where it names none. Throws InputError where the model names what is no
-// regular file, or where run_config_of() the model does not name the same files; --known is free of both.
+// The log in which users of a model of interactions are looked up: the log of --known, else data.known or
+// data.train of the model; empty where the model names none. A log that the model names must be a regular
+// file, and run_config_of() the model must name the same files, or this throws InputError; neither holds for
+// --known.
 std::string users_log(const Model& model);
 
-// The same where predictions go on without it: where it cannot be used, adds why to `notes` and returns an
-// empty path. Throws InputError where a file of --known is not there.
+// users_log() for predictions that work without a log: where the log cannot be used, adds the reason to
+// `notes` and returns an empty path. Throws InputError where a file of --known is not there.
 std::string usable_users_log(const Model& model, std::vector<std::string>& notes);
 
 // Whether read_test_data() gives the items that training held out of the log at `path`, its own: it does so

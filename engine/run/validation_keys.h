@@ -13,8 +13,8 @@
 
 namespace slide {
 
-// Returns pointers to those of data.group and data.time that name files (not columns or the order of the
-// samples).
+// Returns pointers to data.group and data.time, each only where it names a file (not a column or the order of
+// the samples).
 std::vector<std::string*> key_files(DataConfig& config);
 
 // Sets the group and time columns of `columns`, where the data are tables.

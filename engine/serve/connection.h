@@ -1,7 +1,7 @@
 // One HTTP connection: reads a request, gets it answered, and repeats. All client resources are bounded:
-// bytes of header and body, those of all clients together, and the time for a request to arrive and for its
-// answer to be read. Kept alive by
-// its pending operations, on the thread of its socket. Internal to the server.
+// bytes of header and body, of one client and of all together, and the time for a request to arrive and for
+// its answer to be read. Pending operations keep the connection alive, on the thread of its socket. Internal
+// to the server.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>

@@ -250,7 +250,7 @@ void check_size(const Ask& ask, std::size_t inputs) {
                inputs, ask.k, kMaxExplained);
 }
 
-// What each sample is answered with, best first, where all labels that reach a threshold are wanted.
+// For each sample, all labels that reach their thresholds, best first.
 using Found = std::vector<std::vector<Prediction>>;
 
 Found all_reaching(const Answer& answer, const Dataset& data, const Predictor::Wanted& wanted,

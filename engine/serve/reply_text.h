@@ -45,7 +45,7 @@ class ReplyText {
   std::size_t size_ = 0;
 };
 
-// Such a text as the body of a response of Beast.
+// A ReplyText as the body of a response of Beast.
 struct ReplyBody {
   using value_type = ReplyText;
 

@@ -21,7 +21,8 @@ class RequestSamples {
  public:
   using Json = RequestJson;
 
-  // Parts of a sample; nullptr: absent. The items of a user are those of the log and those of the request.
+  // Parts of a sample; nullptr: absent. The items of a user are its items in the log and the items in the
+  // request.
   struct Parts {
     const Json* user = nullptr;
     const Json* text = nullptr;

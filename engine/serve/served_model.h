@@ -43,7 +43,7 @@ class ServedModel {
     std::string known;                   // of interactions: log to look users up in; empty: the model's own
     std::optional<Inference> inference;  // none: eval.inference of the model
     std::optional<double> rare = {};     // none: eval.rare of the model
-    std::optional<double> threshold{};   // in place of those of the model
+    std::optional<double> threshold{};   // replaces the thresholds of the model
     bool without_thresholds = false;     // the model's own are not used
     bool similar = false;                // whether POST /similar is answered of labels
     bool similar_features = false;       // and of features

@@ -54,7 +54,7 @@ void add_items(const RequestJson& value, SimilarAsk& ask) {
   ask.several = true;
 }
 
-// What a request compares: "of", labels unless it is given.
+// The index that a request searches: its member "of", by default labels.
 const ServedModel::Similar& asked_among(const RequestJson& request, const ServedModel& model) {
   SimilarOf of = SimilarOf::kLabels;
   for (const auto& [key, value] : request.items()) {

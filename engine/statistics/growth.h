@@ -33,7 +33,7 @@ struct IdGrowth {
     }
     return was.size() == before;
   }
-  // By previous id: the new id, or kNewId where the id is dropped.
+  // Returns for each previous id the new id, or kNewId where the id is dropped.
   std::vector<std::uint32_t> now() const {
     std::vector<std::uint32_t> ids(before, kNewId);
     for (std::uint32_t id = 0; id < was.size(); ++id) {

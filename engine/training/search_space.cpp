@@ -79,7 +79,7 @@ std::vector<SearchKey> all_keys(const Config& start) {
   return keys;
 }
 
-// Of ascending numbers, the one next to `present`.
+// The next number above (`up`) or below `present` in ascending `values`; nullopt at the end.
 std::optional<std::string> next_number(const std::vector<std::string>& values, double present, bool up) {
   if (up) {
     const auto found =
@@ -101,7 +101,7 @@ std::optional<std::string> next_value(const std::vector<std::string>& values, co
   return *(up ? found + 1 : found - 1);
 }
 
-// Of "key=value" or "key!=value".
+// Whether the configuration meets `need`: "key=value" or "key!=value".
 bool holds(const Config& config, std::string_view need) {
   const std::size_t equals = need.find('=');
   const bool negated = need[equals - 1] == '!';

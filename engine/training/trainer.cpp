@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What a job continues, or nullptr.
+// The trained state that a job continues, or nullptr.
 TrainedStart* continued(JobStart& start) {
   if (auto* from = std::get_if<ContinuedStart>(&start)) return &from->from;
   auto* resumed = std::get_if<ResumedStart>(&start);

@@ -61,7 +61,7 @@ struct Trial {
   // Score of each decision sample (trial_splits.h), for trial 1 and trials that were the best so far; else
   // empty.
   std::vector<float> decision;
-  double gain = 0.0;           // score minus that of trial `from`, on the rungs that both have run
+  double gain = 0.0;           // score minus score of trial `from`, on the rungs that both ran
   bool pruned = false;         // stopped between two rungs, because its gain was too low; scores 0
   double train_seconds = 0.0;  // of this trial, on all rungs
   // Estimated time of training on all the data, by the slowest fold; of a trial that only ran the short rung,

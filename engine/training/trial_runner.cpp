@@ -24,8 +24,8 @@ constexpr std::size_t kLargeTraining = 8000;  // training samples of a fold from
 constexpr std::size_t kShortPart = 4;         // it trains on one sample in so many,
 constexpr std::size_t kMaxShortValidation = 5000;  // and is scored on at most so many
 constexpr std::size_t kMixSamples = 2500;          // that choose among many mixes
-// A trial is pruned where its mean is kMaxBehind standard errors below that of its baseline. kSpread:
-// standard deviation, over samples, of the difference of two similar configurations.
+// A trial is pruned where its mean score is more than kMaxBehind standard errors below the mean score of its
+// baseline. kSpread: standard deviation, over samples, of the difference of two similar configurations.
 constexpr double kSpread = 0.1, kMaxBehind = 0.5;
 
 // Every `one_in`-th sample, and all label texts.

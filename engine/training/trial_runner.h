@@ -39,8 +39,8 @@ struct TrialRun {
   // Further values to score with the trained network, besides the KnnMix of `config`. TrialRunner::run()
   // removes the mixes that it has no time for.
   std::vector<KnnMix> mixes;
-  // By mix: P@k as Trial::precision, empty where it was not scored on all validation samples; and scores as
-  // Trial::decision.
+  // For each mix: P@k as in Trial::precision, empty where the mix was not scored on all validation samples;
+  // and scores as in Trial::decision.
   std::vector<std::vector<double>> precision;
   std::vector<std::vector<float>> decision;
 };

@@ -67,7 +67,8 @@ std::string order_note(const FileOrder& order, bool by_label) {
       what);
 }
 
-// Halves the held-out samples; those of which one half would be empty are all for validation.
+// Halves the held-out samples into validation and decision samples. All are for validation where a half would
+// be empty.
 TrialSplit halved(Split fold, std::uint64_t seed) {
   try {
     Split halves = split_dataset(fold.validation, kDecisionShare, fold.validation.size(), seed);

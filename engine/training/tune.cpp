@@ -111,7 +111,8 @@ class Search {
     return false;
   }
 
-  // Of changes of the start those that the search may make and that have an effect beside each other.
+  // Returns the changes of the start that the search may make and that have an effect together with each
+  // other; none where the configuration would be invalid.
   std::vector<std::string> effective(const std::vector<std::string>& wanted) const {
     std::vector<std::string> changes;
     for (const std::string& change : wanted) {
@@ -166,9 +167,9 @@ class Search {
     return values;
   }
 
-  // Mixes to score beside that of `config`: for the first scored trial, every share with every power; for
-  // later ones, which start from the best of these, other shares, other powers, and both one step away. For
-  // each, other values of label co-occurrence.
+  // Mixes to score besides the mix of `config`. First scored trial: every share with every power. Later
+  // trials, which start from the best of these: other shares, other powers, and both one step away. All
+  // trials: other values of label co-occurrence, with the share and power of `config`.
   std::vector<KnnMix> other_mixes(const Trial& trial, const Config& config) const {
     const KnnMix own{config.neighbours.share, config.neighbours.power, config.neighbours.cooccurrence};
     const auto shares = values_of(kShare, own.share), powers = values_of(kPower, own.power);

@@ -43,14 +43,14 @@ namespace slide {
 struct TuneResult {
   Config start;  // configuration of trial 1
   Config config;
-  Trial best;  // the trial of `config`: that of highest score, or trial 1
+  Trial best;  // the trial of `config`: the leader, or trial 1
   std::uint32_t trials = 0;
   std::size_t folds = 0;               // splits that each trial is trained and scored on
   std::size_t train_samples = 0;       // of one split
   std::size_t validation_samples = 0;  // that choose trials, of all splits
   std::size_t decision_samples = 0;    // held-out samples that decide on the best trial, of all splits
   std::uint32_t leader = 0;            // number of the trial of highest score
-  // Score of the leader minus that of trial 1 on the decision samples; nullopt where the leader is trial 1,
+  // Score of the leader minus score of trial 1 on the decision samples; nullopt where the leader is trial 1,
   // or trial 1 was too slow.
   std::optional<Difference> gain = {};
   std::string validation_by;  // choice of validation samples: split_rule(), or "file"

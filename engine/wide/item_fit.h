@@ -34,8 +34,8 @@ ItemFit choose_item_fit(const Dataset& users, double penalty, std::uint64_t seed
 inline constexpr std::size_t kMaxHeldUsers = 2000;
 inline constexpr std::size_t kMinHeldUsers = 100;
 
-// Weights of the regression plus those of paths, of these only the kMaxPaths largest for each item if the
-// regression's are lists.
+// Weights of the regression plus weights of paths; where the regression has lists of weights, only the
+// kMaxPaths largest path weights of each item.
 ItemWeights item_weights(const Dataset& users, const ItemFit& fit, int threads);
 inline constexpr std::size_t kMaxPaths = 512;
 

@@ -102,11 +102,12 @@ double bytes_of_ridge(std::size_t items) {
 
 namespace {
 
-// Rows of the items that have users, side by side from the beginning of `matrix` on, move to those of all
-// items; the others become zeros.
+// Moves the rows of the items that have users (stride `packed_stride`, at the beginning of `matrix`) to the
+// rows and columns of all items (stride `stride`); all other rows and columns become zeros. In place, from
+// the last row.
 void spread_rows(std::span<const std::uint32_t> with_users, std::size_t packed_stride, std::size_t items,
                  std::size_t stride, float* matrix) {
-  const std::size_t packed = packed_stride * packed_stride;  // with rows after those of the items
+  const std::size_t packed = packed_stride * packed_stride;  // padding rows included
   std::vector<float> row(packed_stride);
   std::size_t left = with_users.size();
   for (std::size_t j = items; j-- > 0;) {

@@ -18,7 +18,7 @@ namespace slide {
 // 0 for the only sample of a label. Training that subtracts the margin from the logits of a sample's own
 // labels does not take a sample for evidence of itself; it is the leave-one-out estimate of these logits
 // (Stone, "Cross-Validatory Choice and Assessment of Statistical Predictions", 1974). Returns 0 for labels
-// without samples. Time: that of the sums of all labels. Pure function; the result does not depend on
+// without samples. Takes the time of the sums of all labels. Pure function; the result does not depend on
 // `threads`.
 std::vector<float> label_margins(const Dataset& train, std::size_t labels, const FeatureScale& scale,
                                  double length, int threads);

@@ -29,7 +29,7 @@
 
 namespace slide {
 
-// Writes the offsets of lists, from 0 to the end, as one array; each process writes those of its shard.
+// Writes the offsets of lists, from 0 to the end, as one array; each process writes the offsets of its shard.
 void put_shared_offsets(std::span<const std::uint64_t> offsets, ByteWriter& out);
 
 class LinearTerm final : public OutputTerm {
@@ -56,8 +56,8 @@ class LinearTerm final : public OutputTerm {
   };
   // Returns a larger linear term for incremental training; the weights of `before` stay. New neurons get
   // patterns and initial weights as in the constructors. Other neurons get features of their new samples
-  // while their patterns have room; the initial weight is that of a new neuron times the share of the new
-  // samples among all samples of the label (label texts included in both). `sums`: the optimizer's
+  // while their patterns have room; the initial weight is the weight of a new neuron times the share of the
+  // new samples among all samples of the label (label texts included in both). `sums`: the optimizer's
   // accumulators by weight; grows with the weights unless empty.
   static LinearTerm grown(const LinearTerm& before, const LayerConfig& config, const Growth& growth,
                           const More& more, int threads, AlignedArray<float>& sums);

@@ -36,8 +36,8 @@ class PatternBuilder {
     offsets_.push_back(ids_.size());
   }
 
-  // Appends previous neuron `was` with its weights, and up to `limit` further features of `added`: those of
-  // largest |weight|, not 0, that it does not have yet. Their weights are scaled by `share`.
+  // Appends previous neuron `was` with its weights, and up to `limit` features of `added` that it does not
+  // have yet, with weights scaled by `share`: the largest |weight|, not 0.
   void append(std::size_t was, const Pattern& added, std::size_t limit, float share) {
     const Pattern kept = pattern_of(before_, was);
     const std::uint64_t at = before_.offsets[was];

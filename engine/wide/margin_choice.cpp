@@ -124,7 +124,7 @@ class BestBySums {
   std::vector<Best> best_;  // by probe
 };
 
-// By probe, whether the best label is one of its own.
+// For each probe, 1 where its best label is one of its own labels.
 using Hits = std::vector<std::uint8_t>;
 
 Hits hits_by_sums(const Dataset& train, std::span<const std::uint32_t> frequencies, const FeatureScale& scale,

@@ -28,7 +28,7 @@ struct MatrixGrowth {
   bool stays() const { return rows.stays() && columns.stays(); }
 };
 
-// Adds `pairs` feature crosses, whose ids follow those of the features, before and after.
+// Adds `pairs` feature crosses; their ids follow the ids of the features, before and after the growth.
 IdGrowth with_pairs(IdGrowth features, std::size_t pairs) {
   for (std::size_t p = 0; p < pairs; ++p)
     features.was.push_back(static_cast<std::uint32_t>(features.before + p));
@@ -36,7 +36,7 @@ IdGrowth with_pairs(IdGrowth features, std::size_t pairs) {
   return features;
 }
 
-// By matrix, in the order of Network::matrices().
+// Growth of each matrix, in the order of Network::matrices().
 std::vector<MatrixGrowth> growth_of(const Network& from, const Growth& growth) {
   const IdGrowth inputs = with_pairs(growth.features, crosses_of(from).size());
   const auto same = [](std::size_t count) { return IdGrowth::behind(count, count); };
