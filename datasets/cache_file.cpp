@@ -57,7 +57,7 @@ struct CacheHeader {
   StoredCounts counts;
   StoredSizes sizes;
   std::uint64_t unknown_features = 0, unknown_labels = 0;  // see ReadReport
-  std::array<char, kWarningBytes> warnings{};  // likewise, a line each, as many as there is room for
+  std::array<char, kWarningBytes> warnings{};              // of ReadReport, a line each, as many as fit
   std::uint64_t file_bytes = 0;
   std::uint64_t has_data_checksum = 0;
   std::uint64_t data_checksum = 0;  // of everything after the header's page

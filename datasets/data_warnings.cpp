@@ -30,7 +30,7 @@ constexpr std::size_t kCheckedLines = 1000;
 constexpr std::size_t kCheckedBytes = std::size_t{1} << 20;
 constexpr std::uint64_t kManyIds = 100'000;  // gaps between fewer ids cost little
 constexpr std::size_t kMinLabels = 3;        // samples whose labels all occur once, for a warning
-constexpr std::size_t kManyLabels = 50;      // labels of which some may occur twice, for the same
+constexpr std::size_t kManyLabels = 50;      // labels of which some may occur twice, for a warning
 
 // Offset of the first byte that is not UTF-8. In parallel, as readers are; releases the pages of a mapped
 // file.

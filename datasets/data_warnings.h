@@ -1,6 +1,6 @@
 // Warnings about data that are valid but probably misread: joined labels, a header taken for a sample, text
-// in another encoding. Training, `slide inspect` and all other readers warn of the same. Pure functions, safe
-// from any thread.
+// in another encoding. Training, `slide inspect` and all other readers give the same warnings. Pure
+// functions, safe from any thread.
 #pragma once
 
 #include <cstdint>

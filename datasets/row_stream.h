@@ -50,8 +50,8 @@ class RowStream {
   std::optional<Table> table_;
   std::string open_;                 // start of a record with unclosed quotes, or text before the header
   std::uint64_t lines_ = 0;          // so far, header included
-  std::uint64_t surplus_lines_ = 0;  // nonblank lines beyond the header's number, and blank ones before them
-  std::uint64_t blank_lines_ = 0;    // after these
+  std::uint64_t surplus_lines_ = 0;  // lines beyond the header's number, up to the last nonblank one
+  std::uint64_t blank_lines_ = 0;    // blank lines after the last nonblank one
 };
 
 }  // namespace slide

@@ -132,7 +132,8 @@ void NeuronIndex::rebuild(const WeightRows& weights, std::uint64_t generation, i
 
 namespace {
 
-// So many rows are always scored that the others need no padding to a common norm.
+// Number of longest rows that are always scored; enough for the other rows to need no padding to a common
+// norm.
 std::size_t fixed_long_rows(std::size_t neurons) {
   if (neurons < kFewNeurons) return 0;
   return std::max(neurons / kLongPart, std::min(neurons / kLongPartOfFew, kFewLong));

@@ -19,7 +19,7 @@ constexpr std::size_t kScoredOf = 2, kMinScored = 512;
 // Neurons of a single bucket are taken only until there are so many.
 constexpr std::size_t kMinFound = 32;
 constexpr std::uint16_t kExcluded = 1U << 15;  // min count of an id that is no candidate
-// Prefetch distances, in buckets: of ids; of their counts, where these exceed the second-level cache.
+// Prefetch distances, in buckets: of ids; of counts by id, where these exceed the second-level cache.
 constexpr std::size_t kPrefetched = 8, kCountsAhead = 2;
 constexpr std::size_t kFarCounts = std::size_t{1} << 17;
 constexpr std::size_t kLinesOfBucket = 4;  // max cache lines of a bucket to prefetch
@@ -45,7 +45,8 @@ void prefetch_buckets(const Search& search, std::size_t sample, std::size_t lane
   }
 }
 
-// Appends these buckets to scratch.buckets. Returns the new number of buckets.
+// Writes the buckets of prefetch_buckets() to scratch.buckets from index `size` on. Returns the new number of
+// buckets.
 std::size_t list_buckets(const Search& search, std::size_t sample, std::size_t lanes, std::size_t probed,
                          std::size_t size) {
   QueryScratch& scratch = search.scratch;
@@ -135,7 +136,7 @@ void take_by_count(QueryScratch& scratch, std::size_t buckets, std::size_t wante
   reset_bucket_counts(scratch, buckets);
 }
 
-// The same without the ids in `known` and `scored`: their counts begin at kExcluded.
+// take_by_count() without the ids in `known` and `scored`: their counts begin at kExcluded.
 void take_by_count_except(QueryScratch& scratch, std::size_t buckets, std::size_t wanted,
                           std::span<const std::uint32_t> known, std::span<const std::uint32_t> scored,
                           std::vector<std::uint32_t>& out) {
@@ -267,7 +268,7 @@ void find_for_sample(const Search& search, std::size_t sample, std::size_t lanes
   const std::size_t buckets = list_buckets(search, sample, lanes, kProbed, 0);
   if (sample + 1 < lanes)
     prefetch_buckets(search, sample + 1, lanes, kProbed);  // that the caller asks for next
-  // The tables of an index that stays as it is do not have the longest rows.
+  // Excludes the longest rows, which are scored anyway. The tables of a frozen index do not contain them.
   const auto filed = search.longest->frozen() ? std::span<const std::uint32_t>() : search.longest->ids();
   take_by_count_except(search.scratch, buckets, wanted, {}, filed, out);
 }

@@ -32,8 +32,8 @@ class AskedSources {
   std::vector<TextSource> sources_;
 };
 
-// A warning of the first line without quotes whose first word is no user, but begins the name of one: divided
-// at blanks, such a line is a user of one word with items. "" where there is none. O(bytes + users).
+// A warning of the first line without quotes whose first word is not a user, but begins the name of a user:
+// divided at blanks, the line is a user of one word with items. "" where there is none. O(bytes + users).
 std::string divided_name_warning(std::span<const TextSource> sources, const LogUsers& users);
 
 }  // namespace slide

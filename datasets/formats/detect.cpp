@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kHeadBytes = std::size_t{1} << 16;     // examined bytes of a file
 constexpr std::size_t kMaxHeadBytes = std::size_t{1} << 28;  // for a line that is longer
-// compressed bytes read for these: a Zstandard block
+// compressed bytes to read for kHeadBytes: a Zstandard block
 constexpr std::size_t kPackedHeadBytes = std::size_t{1} << 18;
 
 // The first line that is neither blank nor a comment, without a trailing comment.
@@ -35,7 +35,7 @@ std::string_view first_line_of_data(std::string_view text) {
   return {};
 }
 
-// Whether the first line of data has its end there, or these are no lines.
+// Whether `head` contains the end of the first line of data, or is not text (has a zero byte).
 bool has_whole_line(std::string_view head) {
   if (head.find('\0') != std::string_view::npos) return true;
   while (!head.empty()) {

@@ -13,9 +13,10 @@ namespace slide {
 Dataset held_out_samples(const Dataset& asked, const LogUsers& asked_users, const Dataset& known,
                          const LogUsers& known_users);
 
-// Splits a log by LogUsers::held_out(): `test` has a sample for each user of such items, which are its
-// labels; the user's other items are its features. `rest` is the log without them. With `normalize`, features
-// keep unit length. Without `whole_users`, users who would be left without items stay in `rest` as they are.
+// Splits a log by LogUsers::held_out(): `test` has a sample for each user with held-out items: the labels are
+// the held-out items, the features are the user's other items. `rest` is the log without held-out items. With
+// `normalize`, features keep unit length. Without `whole_users`, users whose items are all held out stay in
+// `rest` with all their items.
 struct HeldOutApart {
   Dataset rest;
   Dataset test;

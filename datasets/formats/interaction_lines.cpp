@@ -89,8 +89,8 @@ void split_list(std::string_view line, LogLine& result) {
   result.items.assign(fields.begin() + 1, fields.end());
 }
 
-// Whether each of at least two lines has three or four numbers between TABs, or between double colons, the
-// last of which can be a time.
+// Whether each of at least two lines has three or four numbers between TABs, or between double colons, and
+// the last number can be a time.
 bool is_timed_log(std::string_view text) {
   std::vector<std::string_view> fields;
   UnquotedNames unquoted;

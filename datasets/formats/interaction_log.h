@@ -41,7 +41,7 @@ class InteractionLog {
   std::span<const Entry> entries(std::size_t user) const {
     return std::span(entries_).subspan(offsets_[user], offsets_[user + 1] - offsets_[user]);
   }
-  // The same, to change. Safe for different users at the same time.
+  // Entries of a user, to change. Safe for different users at the same time.
   std::span<Entry> mutable_entries(std::size_t user) {
     return std::span(entries_).subspan(offsets_[user], offsets_[user + 1] - offsets_[user]);
   }
@@ -62,7 +62,7 @@ class InteractionLog {
     UnquotedNames unquoted;              // storage of names with quotes
     std::uint64_t weightless = 0;        // lines of weight 0
     std::uint64_t undivided = 0;         // lines of lists without items, but with another separator
-    std::uint64_t first_undivided = 0;   // number of the first of these within the chunk
+    std::uint64_t first_undivided = 0;   // number of the first undivided line in the chunk
     std::vector<std::uint32_t> of_user;  // by entry
     std::vector<Entry> entries;
   };

@@ -70,8 +70,8 @@ LabelLists of_npz(std::string_view bytes, const Source& from) {
 // Meaning of rows of numbers: label ids, or a column of 0 and 1 for each label; kEither: undecided.
 enum class Rows { kIds, kIndicator, kEither };
 
-// Detects an indicator matrix: rows of equal length with 0 and 1 only, one of which has a number twice, which
-// a list of ids has not.
+// Detects an indicator matrix: rows of equal length with 0 and 1 only, where a row has a number twice. Lists
+// of ids never have an id twice.
 class IndicatorTest {
  public:
   // Adds an entry of the current row.

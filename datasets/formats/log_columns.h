@@ -48,7 +48,7 @@ std::optional<double> date_in_field(std::string_view field);
 // The unit in which a number is a time since 1970, between 1976 and 2100; nothing where there is none.
 inline constexpr std::size_t kTimeUnits = 4;  // seconds, milliseconds, microseconds, nanoseconds
 std::optional<std::size_t> time_unit_of(double number);
-// `time` in the unit of `like`, where `time` is in seconds, as dates are; else as it is.
+// Converts `time`, if it is in seconds as dates are, to the unit of `like`; else returns it unchanged.
 double in_unit_of(double time, double like);
 
 }  // namespace slide

@@ -27,8 +27,7 @@ struct LogLayouts {
 //   - a header line or `options` name its columns;
 //   - or all lines have two fields;
 //   - or lines have three or four fields, fields 3 and 4 are numbers or times, and a user is on several
-//   lines,
-//     items are not numbers, or a column can only be a time.
+//     lines, items are not numbers, or a column can only be a time.
 // Else it has lists. `known`: layout of another part of the log, which decides where each user is on one
 // line. Up to a tenth of the lines may be malformed, except with two fields. Throws InputError, with the keys
 // to set, where the roles of columns are ambiguous. Reads all lines, in parallel.

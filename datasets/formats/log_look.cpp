@@ -23,8 +23,8 @@ namespace {
 constexpr std::size_t kLookedLogLines = 1000;
 constexpr std::size_t kHeadOfBinary = 4096;  // bytes in which a file without text has a zero
 
-// Whether this is a list in brackets, or has names between bars or semicolons. Links have such, too, after
-// '?' or '&'.
+// Whether the item is a list in brackets, or several names separated by bars or semicolons. Links, which may
+// contain such characters after '?' or '&', are none.
 bool looks_like_several(std::string_view item) {
   const bool in_brackets = item.size() > 2 && ((item.front() == '[' && item.back() == ']') ||
                                                (item.front() == '{' && item.back() == '}'));

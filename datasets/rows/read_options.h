@@ -56,11 +56,11 @@ struct LogOptions {
   std::string user{}, item{};  // either: lines are pairs
   std::string weight{}, time{};
   HoldOut hold_out{};
-  bool in_order = false;        // the later in the file is the newer, whatever the times
+  bool in_order = false;        // an item later in the file is newer, whatever its time
   bool rows_by_name = false;    // rows in the order of the users' names, else of their first lines
   std::size_t like_fields = 0;  // to predict for: pairs have so many fields, or two; 0: any number
-  std::optional<Separator> like_separator{};  // and this one between them; none: any
-  const LogUsers* like_users = nullptr;       // and these users, whose names may hold blanks
+  std::optional<Separator> like_separator{};  // and are separated by this; none: any separator
+  const LogUsers* like_users = nullptr;       // to predict for: known users, whose names may have blanks
   bool operator==(const LogOptions&) const = default;
 };
 
@@ -72,8 +72,9 @@ struct ReadOptions {
   // sparse_count() or label_count() of the data set, so that a test set has the shape of its training set.
   std::uint32_t feature_limit = 0;
   std::uint32_t label_limit = 0;
-  // Sparse features at or above feature_limit are left out, and counted in the report, where the file itself
-  // has room for them: a trained model knows no more. No such features are in IDX images, which have a size.
+  // Sparse features at or above feature_limit are left out and counted in the report: a trained model has no
+  // weights for them. This applies to formats whose files may have more features than the model, not to IDX
+  // images, whose size is fixed.
   bool leave_out_features = false;
   // Labels that text names and `text` does not know get the numbers after its own, and their names go here;
   // else they are left out.

@@ -43,7 +43,7 @@ class LabelPairs {
 // limit).
 LabelPairs read_label_pairs(const std::string& path, std::size_t samples, std::uint32_t labels);
 
-// `data` without the labels of these pairs; shares features.
+// Returns `data` without the (sample, label) pairs of `pairs`; shares features.
 Dataset labels_without(const Dataset& data, const LabelPairs& pairs);
 
 }  // namespace slide

@@ -9,7 +9,8 @@ namespace slide {
 
 namespace {
 
-// Usual as parts of longer names, too; the others are parts of names that interaction logs have.
+// kLabelParts and kTextParts also count as parts of longer names. The other names count only whole:
+// interaction logs have longer names that contain them.
 constexpr std::string_view kLabelParts[] = {"label",   "tag",   "category", "categories", "class",
                                             "classes", "genre", "topic",    "keyword",    "target"};
 constexpr std::string_view kTextParts[] = {"text",    "title",    "body",     "description", "content",

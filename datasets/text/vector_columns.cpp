@@ -20,7 +20,7 @@ constexpr std::size_t kLengthLines = 20;  // with lists, for their length
 
 // Lists of numbers of one column, by their length.
 struct Lists {
-  std::map<std::size_t, std::size_t> lines;  // with such a length
+  std::map<std::size_t, std::size_t> lines;  // number of lines by length of the list
   bool whole = true;
   // The most frequent length.
   std::pair<std::size_t, std::size_t> usual() const {
@@ -38,7 +38,7 @@ template <class Visit>
 void for_each_line(std::string_view text, const Visit& visit) {
   while (!text.empty()) {
     const std::string_view line = take_line(text);
-    if (is_blank_line(line) || !json_form_fault(line).empty()) continue;  // of the last one, the end may lack
+    if (is_blank_line(line) || !json_form_fault(line).empty()) continue;  // the last line may be cut off
     if (!visit(json_vectors(line))) return;
   }
 }

@@ -43,7 +43,7 @@ class SummedFile final : public ByteWriter {
   std::uint32_t crc_ = 0;  // of the bytes written to the file
 };
 
-// Reads such a file in pieces, without holding it in memory; concurrent overwriting shows as damage.
+// Reads a checksummed file in pieces, without holding it in memory; concurrent overwriting shows as damage.
 class SummedReader final : public ByteReader {
  public:
   // `file`: an open regular file of `file_bytes` bytes. `subject`, `advice`: see ByteReader.

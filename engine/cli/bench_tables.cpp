@@ -1,4 +1,4 @@
-// `slide bench-tables`: what hash tables of several shapes find over a trained model, and what they take.
+// `slide bench-tables`: recall, time and memory of hash tables of several shapes over a trained model.
 #include <fmt/format.h>
 
 #include <memory>
@@ -22,7 +22,7 @@ namespace {
 struct BenchCommand {
   std::string model, data;
   std::vector<std::string> families, candidates;  // empty: as in the model
-  std::vector<std::uint32_t> k, tables;           // likewise
+  std::vector<std::uint32_t> k, tables;           // empty: as in the model
   std::uint64_t wanted = 264, samples = 512, block = 1;
   bool json = false;
   ModelUse use;
@@ -43,7 +43,7 @@ std::vector<std::uint32_t> numbers(const std::vector<std::uint32_t>& given, std:
   return given.empty() ? std::vector<std::uint32_t>{own} : given;
 }
 
-// Every combination of what was given.
+// Every combination of the given options; options that are not given keep the value of the model.
 std::vector<HashConfig> shapes_of(const BenchCommand& command, const HashConfig& own) {
   std::vector<HashConfig> shapes;
   for (const HashFamily family : named(command.families, own.family)) {

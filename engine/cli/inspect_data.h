@@ -14,11 +14,11 @@ std::string of_column(const std::string& name);
 // Number and column of a model's dense features, for print_model(). `columns` > 0.
 std::string dense_text(std::size_t columns, const DataConfig& config);
 
-// Prints what was read of data.train, a line a subject, what matters most first.
+// Prints the facts of data.train, a line for each, the most important first.
 void print_data_look(const DataLook& look);
 
-// Prints what the training of data takes by a configuration: with what is read of them no more than a screen
-// of 80 by 24 characters.
+// Prints the memory and settings of training by a configuration. Together with print_data_look() it fits a
+// screen of 80 by 24 characters.
 void print_short_plan(const std::string& configuration, const MemoryPlan& plan);
 
 // Prints the labels of the samples that data.train names, by falling number of samples. Throws InputError

@@ -1,4 +1,4 @@
-// `slide models`: a registry, a folder of models of which one is current.
+// `slide models`: a registry: a folder of models, one of them current.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>

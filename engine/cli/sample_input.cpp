@@ -153,8 +153,8 @@ void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
   take_rest(stream, take_checked);
 }
 
-// `take`, or where lines are probably records of a table or predictions, the same with a warning at its first
-// part. Throws InputError for lines of text that are predictions.
+// Returns `take`. Where the lines are probably records of a table or predictions, the returned function adds
+// a warning to the first part. Throws InputError for lines of text that are predictions.
 SampleInput::Take SampleInput::taking_checked(std::string_view head, DataFormat format,
                                               const Take& take) const {
   if (use_.format || is_table(format)) return take;

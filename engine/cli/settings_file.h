@@ -1,5 +1,5 @@
-// Options of a command from a TOML file and from variables of the environment: the command line goes before
-// the variables, these before the file. One thread.
+// Options of a command from a TOML file and from environment variables. Precedence: the command line, then
+// variables, then the file. One thread.
 #pragma once
 
 #include <CLI/CLI.hpp>

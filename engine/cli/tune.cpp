@@ -36,7 +36,7 @@ struct TuneCommand {
   bool json = false;
   bool strict = false;
   std::string out;     // empty: run/<name of the source>-tuned.toml
-  std::string report;  // empty: the same with .html
+  std::string report;  // empty: `out` with .html
 };
 
 std::string text_of(const std::vector<std::string>& changes) {

@@ -20,8 +20,8 @@ std::string unknown_command(const CLI::App& app, const std::string& name);
 inline constexpr const char* kFastTextForm =
     "'supervised' is a command of fastText; write 'slide train FILE --out FOLDER'";
 
-// "; did you mean '--out'?" for the option of a command nearest to `word`, or what a name of other programs
-// is here, "; it is a key here: --set layer.0.size=..."; else empty.
+// A hint for an unknown option `word`: "; did you mean '--out'?" with the nearest option of the command, or
+// for an option of other programs "; it is a key here: --set layer.0.size=..."; else empty.
 std::string nearest_option(const CLI::App& sub, const std::string& word);
 
 // Throws CLI::ValidationError where an option has another option as its value: `--out --force`.

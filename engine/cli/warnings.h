@@ -1,4 +1,4 @@
-// Warnings of data (ReadReport::warnings), and what a command makes of them. For one thread.
+// Prints warnings of data (ReadReport::warnings), or turns them into errors (--strict). For one thread.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class Warnings {
   // `strict`: a warning is an error.
   explicit Warnings(bool strict) : strict_(strict) {}
 
-  // Prints each once, on standard error. Throws InputError with the first where they are errors.
+  // Prints each warning once, on standard error. With `strict` throws InputError with the first one.
   void add(const std::vector<std::string>& warnings);
   void add(const ReadReport& report) { add(report.warnings); }
 

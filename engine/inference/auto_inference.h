@@ -14,8 +14,8 @@ namespace slide {
 
 inline constexpr std::size_t kMinTableLabels = 100000;  // fewer: all neurons are as fast, or more accurate
 inline constexpr std::size_t kMaxTableK = 64;           // more labels wanted: tables miss too many of them
-// Share of training labels in the most frequent eighth of labels. Below: rows of about equal length, of which
-// tables alone miss too many; the linear term finds them.
+// Min share of the training labels that the most frequent eighth of labels must have. Below, weight rows have
+// about equal lengths, and tables without the linear term miss too many of them.
 inline constexpr double kMinFrequentShare = 0.4;
 inline constexpr std::size_t kMinPerCandidate = 64;  // labels for each of eval.candidates
 
@@ -31,7 +31,7 @@ struct InferenceNeeds {
 // kFull or kLsh: `mode` unless it is kAuto. `labels`: of the whole network, over all processes. O(1).
 Inference resolved_inference(Inference mode, const Config& config, std::size_t labels,
                              const InferenceNeeds& needs);
-// The same for a network, whose labels and frequent_share() it takes.
+// resolved_inference() with the labels and the frequent_share() of `network`.
 Inference resolved_inference(Inference mode, const Network& network, InferenceNeeds needs);
 
 // The same for eval.inference of `config` and the labels that `slide test` ranks: the max of eval.k, by

@@ -1,6 +1,6 @@
-// Decisions: which labels a sample is given, those whose scores reach their thresholds or its best k, and the
-// precision, recall and F1 of these. Scores and true labels as in ranking.h; a label without a score is not
-// given. Functions are safe from any thread.
+// Decisions: the labels that a sample is given (scores that reach their thresholds, or the best k), and the
+// precision, recall and F1 of decisions. Scores and true labels as in ranking.h; a label without a score is
+// not given. Functions are safe from any thread.
 #pragma once
 
 #include <cstddef>

@@ -53,7 +53,8 @@ struct InferenceOptions {
   bool cooccurrence = true;
   // Ranks labels anew in favour of rare ones; nullptr: by score. Then scores of an answer need not descend.
   std::shared_ptr<const RareRanking> rare = nullptr;
-  // Shares index and bounds with other predictors of the same network that have it; nullptr: makes its own.
+  // Shares index and bounds with other predictors of the same network that have the same `shared`; nullptr:
+  // makes its own.
   SharedScorers* shared = nullptr;
   // If set: called with the number of samples just answered, concurrently from the prediction threads.
   std::function<void(std::size_t samples)> progress;
@@ -69,8 +70,8 @@ class Predictor {
  public:
   // Selects the scorers for batches and for single samples. Inference::kLsh: builds the search index of the
   // output layer; where that is the only layer, queries its training hash tables instead (rebuild_index).
-  // Throws InputError where it has none. Inference::kAuto: builds the index where what the options ask for is
-  // answered by it; calls that ask for more are answered by all neurons.
+  // Throws InputError where it has none. Inference::kAuto: builds the index where resolved_inference()
+  // chooses it for the options; calls that need more (a larger k, normalisers) score all neurons.
   Predictor(const TrainedNetwork& trained, const InferenceOptions& options);
 
   const InferenceOptions& options() const { return options_; }

@@ -24,12 +24,11 @@ namespace slide {
 // fewer than three samples. Immutable.
 class InversePropensities {
  public:
-  // Stores one value per frequency up to the largest, or per label where these are fewer; `label_frequencies`
-  // must outlive the object. Throws InputError
-  // unless a >= 0 and b > 0.
+  // Stores one value per frequency up to the largest, or one per label where there are fewer labels;
+  // `label_frequencies` must outlive the object. Throws InputError unless a >= 0 and b > 0.
   InversePropensities(std::span<const std::uint32_t> label_frequencies, std::size_t samples, double a,
                       double b);
-  // One of its own for every label, and of labels beyond.
+  // Given inverse propensities by label; `beyond`: of all further labels.
   explicit InversePropensities(std::vector<double> by_label, double beyond = 1.0)
       : values_(std::move(by_label)), beyond_(beyond) {}
 

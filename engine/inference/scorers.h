@@ -1,5 +1,5 @@
-// The scorers that a Predictor needs, and their sharing: predictors of one model that differ in what they are
-// asked for, as in k, use one index.
+// The scorers that a Predictor needs, and their sharing: predictors of one model that differ only in options
+// of a call, such as k, share one index.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace slide {
 struct ScorerChoice {
   Inference mode = Inference::kFull;  // or kLsh
   std::size_t candidates = 0;         // of kLsh, as in InferenceOptions
-  bool low_latency = false;           // of kFull, likewise:
+  bool low_latency = false;           // of kFull, as in InferenceOptions:
   bool bound_first = false;           // bounds first, where the network has any
   bool by_row = false;
 

@@ -1,6 +1,6 @@
 // Predictions and metrics of a network whose shards are held by several processes: each process finds the top
-// k among its own neurons, and the processes merge these. Hidden activations are summed over the shards as in
-// training.
+// k among its own neurons, and the processes merge their lists. Hidden activations are summed over the shards
+// as in training.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ struct EpochReport {
   std::uint64_t step = 0;                // steps so far
   double loss = 0.0;                     // mean over the epoch's samples
   double train_seconds = 0.0;            // so far: everything but reading data and evaluation
-  PhaseSeconds phases;                   // of these
+  PhaseSeconds phases;                   // the parts of train_seconds
   double active_mean = 0.0;              // active neurons of the output layer, mean over the epoch's samples
   double active_fraction = 0.0;          // of the output layer's neurons
   std::optional<ActiveSources> sources;  // of a sampled output layer: active neurons by source, mean
@@ -51,8 +51,8 @@ struct StepReport {
   std::uint64_t step = 0;         // steps so far
   std::uint64_t total_steps = 0;  // of the whole run
   std::size_t samples = 0;        // of this epoch so far
-  double loss = 0.0;              // mean over them
-  double active_mean = 0.0;       // likewise
+  double loss = 0.0;              // mean over `samples`
+  double active_mean = 0.0;       // active output neurons, mean
   double seconds = 0.0;           // in this epoch so far
   bool stop_agreed = false;       // a process asked to stop at the last step, and all stop at this one
 };

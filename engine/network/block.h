@@ -49,7 +49,7 @@ struct LayerBlock {
   AlignedArray<float> out;    // [lanes x ldo] activations, hidden layers
   std::size_t ldo = 0;
   AlignedArray<float> delta;    // [lanes x ldo] hidden layers stored by neuron
-  AlignedArray<float> delta_t;  // [count x lanes] the same, unit-major
+  AlignedArray<float> delta_t;  // [count x lanes] `delta`, unit-major
   AlignedArray<float> mask;     // [lanes x ldo] dropout factors, 0 or 1/(1-p); empty without dropout
   std::vector<TermHits> hits;   // output layer with a term, by slice of active neurons
   // Output layer:

@@ -43,7 +43,7 @@ void put_rows(const Parameters& matrix, const AlignedArray<T>& values, std::size
   out.put_values(values);
 }
 
-// Calls get() for these rows of such an array.
+// Calls get() at the rows of `matrix` in a stored array of all rows (`each` values a row); skips the others.
 template <class T, class Get>
 void get_rows(ByteReader& in, const Parameters& matrix, std::size_t each, Get&& get) {
   in.expect(matrix.all_rows * each, "another matrix");

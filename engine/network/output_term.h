@@ -1,5 +1,5 @@
-// A sparse term added to the logits of the output layer: the door for the linear term (engine/wide). The core
-// computes, updates and stores it without knowing what it is.
+// A sparse term added to the logits of the output layer: the interface of the linear term (engine/wide). The
+// core computes, updates and stores the term through this interface alone.
 //
 // The term has weights from features of the samples to neurons. Thread safety: const methods are safe from
 // any thread; update() may run concurrently for different neurons.

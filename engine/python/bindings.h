@@ -1,4 +1,4 @@
-// Parts of the extension module, each of which adds its classes and functions; and conversion of arrays. Call
+// Parts of the extension module; each function adds its classes and functions. Conversion of arrays. Call
 // everything with the GIL held.
 #pragma once
 

@@ -51,7 +51,7 @@ fs::path log_of(const std::string& path) {
   return log;
 }
 
-// Throws unless the event has these numbers.
+// Throws unless the event has these keys, as numbers.
 void need_numbers(const Json& event, std::initializer_list<const char*> keys, const std::string& place) {
   for (const char* key : keys) {
     if (!event.contains(key) || !event[key].is_number()) {

@@ -20,9 +20,9 @@ struct CalibrationResult {
   CalibrationErrors before, after;  // on the samples of the fit
 };
 
-// Fits a calibration of `model`, whatever one it has, to `samples` with their labels, as read_test_data()
-// reads them; of more than 100,000 to so many, evenly spaced. Throws InputError for softmax, whose scores are
-// no log-odds of single labels, and where there is no such map (CalibrationFit::fit()).
+// Fits a calibration of `model`, which replaces any it has, to labelled samples as read_test_data() reads
+// them; at most 100,000 of them, evenly spaced. Throws InputError for softmax, whose scores are no log-odds
+// of single labels, and where the fit fails (CalibrationFit::fit()).
 CalibrationResult fit_calibration(const Model& model, const Dataset& samples, int threads);
 
 }  // namespace slide

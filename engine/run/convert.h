@@ -31,7 +31,7 @@ struct ConvertOptions {
   bool skip_bad = false;   // skip malformed rows of `in`
   int threads = 0;
   bool replace_models = false;  // a model that lies where something is written
-  // Hears what the data are warned of, before anything is written; what it throws ends the conversion.
+  // Called with the warnings of the data before anything is written; its exceptions end the conversion.
   std::function<void(const ReadReport&)> warned = {};
 };
 

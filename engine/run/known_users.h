@@ -81,8 +81,8 @@ std::vector<std::string> rows_without_items(const DataConfig& config, const Data
 // A warning of a log of what users have with hardly an item of the model, as of another file; else "".
 std::string few_known_items(const std::string& path, const Dataset& rows, const ReadReport& report);
 
-// A warning, where `without` of `users` have no item that is known.
-// `names`: of the first of them; the warning lists them where these are all.
+// A warning where `without` of `users` users have no known item. `names`: the names of the first of them; the
+// warning lists the names where they are all.
 std::string users_without_items(const std::string& origin, std::size_t without, std::size_t users,
                                 std::span<const std::string> names = {});
 

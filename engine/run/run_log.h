@@ -58,7 +58,7 @@ class RunLog {
   //  "label_checksums":{"train":"7c0ffee1","test":..},
   //  "load_seconds":..,"label_groups":{"head":{"labels":..,"least":..,"most":..},..},"planned_mb":{"data":..,..}}
   void write(const RunStart& start);
-  // {"event":"warning","text":..}: what the data are warned of.
+  // {"event":"warning","text":..}: a warning of the data.
   void write_warning(const std::string& text);
   // {"event":"epoch","epoch":..,"step":..,"samples":..,"loss":..,"train_seconds":..,"setup_seconds":..,
   // "data_seconds":.., and so on for all phases,"active_mean":..,"active_fraction":..,

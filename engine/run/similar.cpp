@@ -33,7 +33,7 @@ bool more_similar(const Related& a, const Related& b) {
   return a.score != b.score ? a.score > b.score : a.id < b.id;
 }
 
-// The most similar of what is offered, in a heap with the worst first.
+// Keeps the `count` most similar of the offered rows, in a heap with the worst first.
 class BestOf {
  public:
   BestOf(std::size_t count, std::vector<Related>& heap) : count_(count), heap_(&heap) {}

@@ -1,4 +1,4 @@
-// Samples with the labels that scores are evaluated by, and how files are read for these. Plain values.
+// True labels to evaluate scores by, and the options for reading them from files. Plain values.
 #pragma once
 
 #include <cstddef>

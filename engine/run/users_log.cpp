@@ -70,7 +70,7 @@ std::string usable_users_log(const Model& model, std::vector<std::string>& notes
   }
   try {
     return users_log(model);
-  } catch (const InputError& error) {  // users are what the input says
+  } catch (const InputError& error) {  // users have only the items that the input names
     notes.push_back(fmt::format("users are not looked up; {}", error.what()));
     return {};
   }

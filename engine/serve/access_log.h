@@ -25,7 +25,7 @@ struct Access {
   std::string_view model;     // fingerprint of the answering model, or empty
 };
 
-// Receives what the server says beside its answers; `event`: what it is, "reload" or "warning".
+// Receives the messages of the server that are not answers. `event`: kind of message, "reload" or "warning".
 using Log = std::function<void(std::string_view event, std::string_view line)>;
 
 // A line of JSON about an event of the server, with its newline: {"time":..,"event":..,"message":..}.

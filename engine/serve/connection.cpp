@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::size_t kMaxHeader = 16384;
-constexpr std::size_t kMaxFields = 128, kFieldBytes = 64;  // the latter beside its text
+constexpr std::size_t kMaxFields = 128, kFieldBytes = 64;  // header fields; bytes per field besides its text
 constexpr std::size_t kOwnBytes = 16384;                   // of a request that are not counted
 constexpr std::size_t kReadBytes = 8192;
 constexpr std::size_t kMaxBuffer = 65536;  // holds a whole header, chunk extensions or the trailer

@@ -2,14 +2,13 @@
 //
 // A request is an object with one of
 //   "text": "plain text"                         for a model trained on text
-//   "features": {"12": 0.5, "700": 1}            ids as in the training file; or a list of ids and [id,
-//   value] pairs
+//   "features": {"12": 0.5, "700": 1}            ids as in the training file; or a list of ids and pairs
+//                                                [id, value]
 //   "features": [0.5, 1, ...]                    for a model with dense columns only: one number per column
-//   "text": "...", "COLUMN": [0.5, 1, ...]      for a model with dense columns beside a text: COLUMN is
-//   data.dense
-//                                                of the model, "vector" where that names none
-//   "user": "ann"                                of a model of interactions: what the user has, by the log;
-//                                                "text" or "features" beside it hold further items
+//   "text": "...", "COLUMN": [0.5, 1, ...]       for a model with text and dense columns: COLUMN is
+//                                                data.dense of the model, "vector" where that is empty
+//   "user": "ann"                                for a model of interactions: the user's items in the log;
+//                                                "text" or "features" beside it add further items
 //   "inputs": [ ... ]                            several inputs: objects of the above, or strings
 // and optionally "k", "threshold", "scores" ("probability" or "logit"), "inference" ("full" or "lsh"),
 // "keep_known" (whether answers include items of the input) and "explain" (a number of features). A list in
@@ -56,7 +55,7 @@ struct PredictAnswer {
 PredictAnswer answer_predict(std::string_view body, const ServedModel& model, std::size_t default_k,
                              HeldBytes* held = nullptr, AnswerMetrics* metrics = nullptr);
 
-// Text in the quotes of JSON; what is no UTF-8 is replaced.
+// Text as a quoted JSON string; invalid UTF-8 is replaced.
 std::string json_string(std::string_view text);
 
 // Appends {"id":7,"label":"music","score":0.93}, without "label" where labels have no names; a score that is

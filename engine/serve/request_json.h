@@ -45,7 +45,7 @@ using RequestJson =
 RequestJson parse_request(std::string_view body);
 // A whole number from 1 to `limit`, else throws InputError.
 std::size_t count_of(const RequestJson& value, const char* key, std::size_t limit);
-// Throws InputError for a key that is none of `known`. `near`: what it probably stands for, or empty.
+// Throws InputError for a key that is none of `known`. `near`: the key that was probably meant, or empty.
 [[noreturn]] void refuse_unknown_key(std::string_view key, std::string_view near,
                                      std::span<const std::string> known);
 

@@ -49,8 +49,8 @@ class ServedModel {
     bool similar_features = false;       // and of features
     int threads = 0;                     // for loading
   };
-  // Loads the model; where requests may be answered by tables also builds these, and of interactions reads
-  // what users have: 8 bytes per item of a user, and names. Throws InputError as load_model(), LabelNames and
+  // Loads the model; builds the hash tables where requests may use them; for interactions reads the items of
+  // the users: 8 bytes per item of a user, and names. Throws InputError as load_model(), LabelNames and
   // KnownUsers do, and where the model is no regular file.
   explicit ServedModel(const Options& options);
 

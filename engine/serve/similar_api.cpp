@@ -97,7 +97,7 @@ SimilarAsk parse_similar(const RequestJson& request, const ServedModel& model) {
   return ask;
 }
 
-// Adds the same under the names that only `slide similar --json` had before.
+// Adds name and score once more under the keys "name" and "cosine", which `slide similar --json` had before.
 void add_names_of_command(std::string& text, const std::string& name, bool named, double cosine) {
   text.back() = ',';
   if (named) text += "\"name\":" + json_string(name) + ",";

@@ -1,5 +1,5 @@
-// Fits the kNN prediction to the training samples: stores them and learns feature weights, or takes those
-// that an earlier fit on the same rows learnt. Functions are safe from any thread.
+// Fits the kNN prediction to the training samples: stores them and learns feature weights, or takes the
+// feature weights that an earlier fit on the same rows learnt. Functions are safe from any thread.
 #pragma once
 
 #include <cstdint>

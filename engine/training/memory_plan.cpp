@@ -22,7 +22,7 @@ namespace slide {
 
 namespace {
 
-// Weights, biases and what the optimizer remembers of them.
+// Weights, biases and their optimizer state.
 void add_matrices(std::size_t rows, std::size_t columns, bool by_feature, const Config& config,
                   LayerPlan& plan) {
   const std::size_t bias_rows = by_feature ? 1 : rows, bias_columns = by_feature ? columns : 1;
@@ -99,7 +99,7 @@ double batch_bytes(const Config& config, const NetworkShape& shape, const BlockB
   return blocks * (used * lists + computing * matrices);
 }
 
-// The index of inference by tables while it is made, and what each thread counts in.
+// Bytes of the index of inference by tables while it is built, and of the counters of each thread.
 double candidate_bytes(const Config& config, const NetworkShape& shape, double wide, int threads) {
   const std::size_t neurons = shape.layers.back().neurons;
   constexpr double kCounts =
@@ -111,7 +111,7 @@ double candidate_bytes(const Config& config, const NetworkShape& shape, double w
   return bytes;
 }
 
-// The postings of the linear term, and batches and what votes are counted in, each thread.
+// Bytes of the postings of the linear term, and for each thread of its batches and vote counters.
 double evaluation_bytes(const Config& config, const NetworkShape& shape, std::size_t labels,
                         const BlockBounds& bounds, int threads, int busy) {
   const LayerConfig& output = config.layers.back();

@@ -1,5 +1,5 @@
-// Configurations that have suited sets of a shape: where a search begins beside the configuration as it is.
-// Pure functions, safe from any thread.
+// Proposals: configurations that were good for data of a certain shape. A search starts with them after the
+// given configuration. Pure functions, safe from any thread.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace slide {
 // Traits of the data by which proposals are chosen.
 struct DataTraits {
   std::size_t samples = 0;  // with labels
-  double features = 0.0;    // of such a sample, mean
-  double labels = 0.0;      // likewise
+  double features = 0.0;    // mean features of a labelled sample
+  double labels = 0.0;      // mean labels of a labelled sample
 };
 DataTraits traits_of(const Dataset& data);
 
@@ -23,7 +23,7 @@ struct Proposal {
       changes;  // overrides, by the names of a network with one hidden layer and "layer.-1."
 };
 
-// All there are, those that suit such data best first.
+// All proposals, the best for data with these traits first.
 std::vector<Proposal> proposals_for(const DataTraits& traits);
 
 }  // namespace slide

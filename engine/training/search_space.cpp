@@ -36,7 +36,7 @@ std::vector<std::string> all_quoted() {
   return all;
 }
 
-// In order of what a change is expected to be worth.
+// All keys of the search, the key with the largest expected gain first.
 std::vector<SearchKey> all_keys(const Config& start) {
   const std::size_t layers = start.layers.size();
   const std::string out = "layer." + std::to_string(layers - 1) + ".", wide = out + "wide=true";

@@ -206,7 +206,8 @@ bool TrialRunner::has_memory(const Config& config, const TrainingRows& rows, Tri
   return !trial.too_large;
 }
 
-// Reuses what the last trial has cached in the rung, where its keys are the same.
+// The training rows of a rung for `config`: reuses the rows (and learnt feature weights) of the last trial
+// where data.crosses (and data.idf_power) are equal.
 const TrainingRows& TrialRunner::rows_for(const Config& config, Rung& rung) const {
   if (!rung.rows || rung.crosses != config.data.crosses) {
     rung.rows.reset();  // frees memory first

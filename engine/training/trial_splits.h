@@ -15,18 +15,19 @@ namespace slide {
 
 struct TrialSplit {
   Dataset train;
-  Dataset validation;  // the score of a trial is measured on these
-  Dataset decision;    // further held-out samples, by which no trial is chosen; may be empty
+  Dataset validation;  // score trials
+  Dataset decision;    // further held-out samples, which choose no trial; may be empty
 };
 
-// Splits of a search: on one, or where that would hold out fewer than 5,000 samples, up to five with disjoint
-// held-out samples. 15 % of the samples with labels, 10,000 at most, are held out as split_dataset() says, or
-// the samples of a file are. Half of them, by the same rule, are for the decision.
+// Splits of a search: one, or where that would hold out fewer than 5,000 samples, up to five with disjoint
+// held-out samples. Held out are 15 % of the samples with labels, 10,000 at most, as split_dataset() chooses
+// them, or the samples of a validation file. Half of the held-out samples, chosen by the same rule, are
+// decision samples.
 //
 // Samples without groups and times are held out at random, unless they stand in an order that matters
-// (statistics/file_order.h): then the last are, for future samples follow them. Where more than half of the
-// labels of the last samples occur nowhere before, the file is sorted by label, and they are random again.
-// data.time = none makes no such test.
+// (statistics/file_order.h): then the last samples are held out, as future samples will follow them. Where
+// more than half of the labels of the last samples occur nowhere before, the file is sorted by label, and
+// held-out samples are random again. data.time = none skips this test.
 struct TrialSplits {
   std::vector<TrialSplit> folds;
   std::string chosen_by;  // split_rule(), or "file"

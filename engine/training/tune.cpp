@@ -94,8 +94,8 @@ class Search {
     return tried_.insert(to_toml(*config)).second;
   }
 
-  // Whether trained trials score other mixes too, in place of trials of their own. Not with a network in
-  // parts: several processes shall have the same trials as one.
+  // Whether a trained trial also scores other mixes, which then need no trials of their own. Not with a
+  // network in parts: runs of one and of several processes must have the same trials.
   bool scores_mixes() const { return start_.train.shards == 1; }
   bool is_mix_key(const SearchKey& key) const {
     return key.key == kShare || key.key == kPower || key.key == kCooccurrence;
@@ -210,7 +210,7 @@ class Search {
     try {
       if (!runner_.run(run, trial)) return false;
     } catch (const std::bad_alloc&) {
-      if (trial.number == 1 || options_.cluster != nullptr) throw;  // the others would wait for it
+      if (trial.number == 1 || options_.cluster != nullptr) throw;  // other processes would wait for this one
       scores_nothing(trial).too_large = true;
     } catch (const Error&) {
       if (trial.number == 1) throw;
@@ -341,7 +341,7 @@ class Search {
   std::function<void(const Trial&)> observe_;
   Trial first_;
   std::optional<Difference> gain_;  // of base_ over first_
-  Trial base_;                      // what the next trial changes: the best so far
+  Trial base_;                      // the best trial so far, which the next trial changes
   bool mixed_ = false;              // beside a trial that was trained to its end
   std::uint32_t trials_ = 0;
   std::set<std::string> tried_;

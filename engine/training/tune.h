@@ -6,8 +6,7 @@
 // 1. Trial 1 is the given configuration.
 // 2. Configurations that have suited data of this shape (proposals.h).
 // 3. A coordinate search: one sweep changes a single key at a time to the next value (search_space.h), the
-// most
-//    promising keys first. A better configuration is kept at once, and the same key moves on in that
+//    most promising keys first. A better configuration is kept at once, and the same key moves on in that
 //    direction, also where only another KnnMix made the trial better.
 // 4. A random search: trials change one or two keys of the best configuration at random.
 //

@@ -25,11 +25,12 @@ struct ItemFit {
   double to_power = 0;    // and of the item that it leads to
 };
 
-// Chooses by up to kMaxHeldUsers users, whose items are held out from the regression: a fifth of each of them
-// is to be found among the first 20 items, the others being known (NDCG@20). Penalties from `penalty` / 16 to
-// 16 times it, and paths of several weights. Another choice than {penalty} is better by more than the
-// standard error of the difference. {penalty} if fewer than kMinHeldUsers users can be held out, a fifth of
-// those with at least five items. O(penalties tried * (cost of a regression + held-out users * entries)).
+// Chooses penalty and path weights by NDCG@20 on up to kMaxHeldUsers users, held out from the regression:
+// four fifths of the items of a user are given, the others are to be predicted. Tries penalties from
+// `penalty` / 16 to 16 * `penalty`, and paths of several weights. A choice other than {penalty} must be
+// better by more than the standard error of the difference. Returns {penalty} if fewer than kMinHeldUsers
+// users can be held out; a fifth of the users with at least five items can. O(penalties tried * (cost of a
+// regression + held-out users * entries)).
 ItemFit choose_item_fit(const Dataset& users, double penalty, std::uint64_t seed, int threads);
 inline constexpr std::size_t kMaxHeldUsers = 2000;
 inline constexpr std::size_t kMinHeldUsers = 100;

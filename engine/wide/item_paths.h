@@ -35,8 +35,8 @@ class Paths {
   std::vector<float> from_, to_;  // by item
 };
 
-// Adds `factor` times the weights of paths to `weights`, of each item's the `limit` largest if these are
-// lists.
+// Adds `factor` times the weights of paths to `weights`; if `weights` are lists, only the `limit` largest of
+// each item.
 void add_paths(const Dataset& users, double factor, const PathPowers& powers, std::size_t limit, int threads,
                ItemWeights& weights);
 

@@ -117,9 +117,9 @@ class SLIDE_API Data {
   // all finite, none negative, not all 0.
   Data weighted(const float* weights, std::size_t count) const;
 
-  // Returns the same samples with weights of their labels in training, label 0 first, 1 where there are
-  // fewer: what data.label_weights has in a file, and in its place. Throws InputError where there are more
-  // than labels, or one is not finite or negative, or all are 0.
+  // Returns the same samples with weights of their labels in training, label 0 first, 1 for labels beyond the
+  // given weights. Replaces the file of data.label_weights. Throws InputError where there are more than
+  // labels, or one is not finite or negative, or all are 0.
   Data label_weighted(const float* weights, std::size_t count) const;
 
   // Returns the same samples with groups (any text): where a share is held out for validation
@@ -178,19 +178,20 @@ class SLIDE_API KnownUsers {
  public:
   struct Impl;  // internal
 
-  // Reads a log as `slide predict` does: that at `path`, or data.known of the model, or its training file.
-  // Throws InputError where the model was not trained on interactions, or there is no such file.
+  // Reads a log as `slide predict` does: the log at `path`, else data.known of the model, else its training
+  // file. Throws InputError where the model was not trained on interactions, or the file does not exist.
   static KnownUsers read(const Model& model, const std::string& path = {});
 
   std::size_t size() const;  // users
   bool has(std::string_view user) const;
   // Name of a user, in the order of the names. Throws InputError where there is none.
   std::string user_name(std::size_t user) const;
-  // One sample per name, in this order: what the user has, which predictions leave out. Users of whom no item
-  // is known have none; Data::warnings() says how many these are.
+  // One sample per name, in this order. Its features are the known items of the user, which predictions leave
+  // out. Data::warnings() has the number of users without a known item.
   Data samples(const std::vector<std::string_view>& users) const;
-  // The samples of `slide test`: the users of the log at `path`, in the order of their names, with what they
-  // have as features, and as labels what else that log has of them. Throws InputError.
+  // The samples of `slide test`: the users of the log at `path`, in the order of their names. Features are
+  // the items that this object has of the user; labels are the user's other items in the log at `path`.
+  // Throws InputError.
   Data held_out(const std::string& path) const;
 
  private:

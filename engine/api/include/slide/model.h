@@ -43,8 +43,8 @@ class SLIDE_API Model {
   static Model load(const std::string& path, bool with_optimizer = false);
   // Writes the model file atomically. Models from train() include the optimizer state unless
   // train.save_optimizer is off; loaded models do not. Throws InputError where a model lies at `path`, unless
-  // `force` replaces it; Error where the file cannot be written. `threshold`: the file gets it, from 0 to 1,
-  // in place of those that the model has (threshold()); without it the file gets these where
+  // `force` replaces it; Error where the file cannot be written. `threshold`, from 0 to 1: stored in place of
+  // the thresholds of the model (threshold()). Without it the file keeps the thresholds of the model if
   // `keep_thresholds`.
   void save(const std::string& path, bool force = false, std::optional<double> threshold = {},
             bool keep_thresholds = true) const;
@@ -83,7 +83,7 @@ class SLIDE_API Model {
   std::vector<Related> nearest_labels(std::uint32_t label, std::size_t count) const;
   // nearest_labels() for many, or with `features` for features by their vectors. The vectors are made by the
   // first call and kept, 4 * vector_size() bytes each. Throws InputError for an id that does not exist, and
-  // where the model has no such vectors. O(ids * labels * vector_size()).
+  // where the model has no vectors of labels or features. O(ids * labels * vector_size()).
   struct SimilarOptions {
     bool features = false;
     int threads = 0;  // 0 = all cores

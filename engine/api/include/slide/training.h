@@ -64,8 +64,9 @@ SLIDE_API Model train(const Config& config, const Data& train, const Callbacks& 
 SLIDE_API Model train(const Config& config, const Data& train, const Data& test,
                       const Callbacks& callbacks = {});
 
-// The same, validated after each epoch on these samples, in place of a share held out by data.validation;
-// train.patience counts on them. Without a data.validation, the model stores "memory" there.
+// Trains and validates after each epoch on `validation`, in place of a share held out by data.validation;
+// train.patience counts these validations. Where data.validation is not set, the model stores "memory" as its
+// value.
 SLIDE_API Model train_validated(const Config& config, const Data& train, const Data& validation,
                                 const Callbacks& callbacks = {});
 
