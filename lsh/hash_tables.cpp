@@ -239,6 +239,8 @@ void HashTables::revive(Table& table, std::uint32_t neuron, std::uint32_t finger
   if (find(entries, neuron) == entries.size()) add_fifo(table, bucket, neuron);
 }
 
+// Moves neuron ids[i] to the bucket of fingerprint fresh[i], in order of i. A neuron whose fingerprint is
+// unchanged may enter its fifo bucket again (revive()).
 void HashTables::move_in(std::size_t index, std::span<const std::uint32_t> ids, const std::uint32_t* fresh) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (i + 2 * kAhead < ids.size()) {

@@ -62,7 +62,7 @@ class HashTables {
     return fingerprints_[table * neurons_ + neuron];
   }
 
-  // insert(): the neuron is not in the table. remove(): it is. O(capacity).
+  // insert(): the neuron must not be in the table. remove(): no effect if it is not. O(capacity).
   void insert(std::size_t table, std::uint32_t neuron, std::uint32_t fingerprint);
   void remove(std::size_t table, std::uint32_t neuron);
 

@@ -21,6 +21,8 @@ LongRows::LongRows(std::size_t rows, std::size_t chosen)
   ids_.reserve(chosen_);
 }
 
+// Counting sort by the upper 16 bits of the squared norms: takes the highest classes whole, and the first
+// rows of the last one.
 void LongRows::choose() {
   changed_ = 0;
   std::fill(counts_.begin(), counts_.end(), 0U);

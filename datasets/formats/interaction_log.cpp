@@ -118,6 +118,8 @@ void InteractionLog::report_faults(const std::vector<Chunk>& chunks, bool skip_b
   }
 }
 
+// Warns of lines that are read as a user without items because their fields have another separator: position
+// of the first, and number. `chunks`: in order of files and lines.
 void InteractionLog::warn_undivided(const std::vector<Chunk>& chunks) {
   const TextSource* source = nullptr;
   std::uint64_t lines_before = 0, undivided = 0;

@@ -247,6 +247,8 @@ void look_at_line(std::string_view line, bool first, TextShape& shape) {
   if (!first) shape.rest.end_row();
 }
 
+// Reads all lines in one pass. Blank lines between others count as samples without labels; blank lines at the
+// end only in `empty`. Lines that can change nothing are not parsed.
 TextShape shape_of(std::string_view text) {
   TextShape shape;
   bool marked = true;

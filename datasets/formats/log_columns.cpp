@@ -80,7 +80,8 @@ bool take_one_of(std::string_view& rest, std::string_view bytes) {
   return true;
 }
 
-// hh, hh:mm, hh:mm:ss or hhmm as seconds.
+// Takes hh, hh:mm, hh:mm:ss, hh:mm:ss.fff or hhmm from the start of `rest`; returns seconds, nullopt for
+// another form.
 std::optional<double> take_clock(std::string_view& rest) {
   const auto hours = take_digits(rest, 2, 2);
   if (!hours || *hours > 24) return std::nullopt;

@@ -120,6 +120,7 @@ void read_extra(Part& part, std::uint64_t bytes, std::initializer_list<std::uint
   part.skip(bytes);
 }
 
+// Reads one header of the central directory (PKWARE APPNOTE.TXT, 4.3.12), with sizes of ZIP64.
 ZipEntry read_entry(Part& part) {
   part.expect_mark(zip::kEntry, "its directory is damaged");
   ZipEntry entry;
@@ -169,6 +170,7 @@ bool ZipReader::has(std::string_view name) const {
   return std::ranges::any_of(entries_, [&](const ZipEntry& e) { return e.name == name; });
 }
 
+// Returns the whole content of a member, decompressed, after checking sizes and checksum. Throws InputError.
 std::string ZipReader::read(const std::string& name) const {
   const auto entry =
       std::find_if(entries_.begin(), entries_.end(), [&](const ZipEntry& e) { return e.name == name; });

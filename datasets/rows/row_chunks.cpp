@@ -108,6 +108,7 @@ class TextParser {
         rows_(static_cast<std::size_t>(threads)) {}
 
   // Parses all counted chunks into the sink, followed by `extra_rows` empty rows. Stops early at errors.
+  // Parses a second time, with exact counts, where counts were estimates.
   void run(std::vector<RowChunk>& chunks, std::uint64_t extra_rows) {
     parse_all(chunks, extra_rows);
     bool exact = true;
@@ -121,6 +122,8 @@ class TextParser {
   }
 
  private:
+  // A chunk fills the range of the sink behind the expected counts of the chunks before it. Chunks after the
+  // first faulty one are skipped.
   void parse_all(std::vector<RowChunk>& chunks, std::uint64_t extra_rows) {
     std::vector<CsrCounts> bases(chunks.size() + 1);
     for (std::size_t i = 0; i < chunks.size(); ++i) {

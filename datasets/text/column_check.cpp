@@ -60,8 +60,8 @@ void ColumnCheck::add(std::string_view line, std::uint64_t number) {
   for (std::size_t i = 0; i < std::min(cells.size(), columns_.size()); ++i) columns_[i].add(cells[i]);
 }
 
-// Warns where the first line looks like a header: all cells are usual column names, and one of them names
-// labels or texts; or there is a name of each.
+// Warns where the first line (of 2 to 8 cells) looks like a header: all cells are usual column names, and one
+// of them names labels or texts; or there is a name of each.
 std::string ColumnCheck::header_warning(const std::string& origin) const {
   if (lines_ < 2 || header_.size() < 2 || header_.size() > 8 || like_header_ > 0) return {};
   std::string label, text;

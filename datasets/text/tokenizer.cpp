@@ -155,6 +155,9 @@ void Tokenizer::run(std::string_view text) {
   for (std::size_t t = 0; t < tokens_.size(); ++t) add_char_ngrams(t);
 }
 
+// Calls add_token() for each word: a run of letters, digits, marks and `_`. A character that stands alone
+// (stands_alone()) begins a new token, which the marks behind it join; a word character after it begins the
+// next one. Ignorable code points within a token stay; add_token() drops them.
 void Tokenizer::split_words(std::string_view text) {
   std::size_t at = 0, begin = 0;  // the current token is [begin, at)
   bool ascii = true, alone = false;

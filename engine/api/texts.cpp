@@ -141,6 +141,8 @@ std::vector<std::string> items_left_out(const Vocabulary& with, const Dataset& r
                       report.unknown_features, report.unknown_features + rows.feature_entries())};
 }
 
+// Parses `texts` with the vocabulary `with`; takes `labels`, one row per text, unless it is empty. At most
+// one kind of warning: texts without known words, unknown items, or users without items.
 Data texts_with(const std::vector<std::string_view>& texts, const Vocabulary& with, const CsrMatrix& labels) {
   ReadReport report;
   Dataset parsed = parse_texts({texts, {}, {}, {}}, *with.text, with.config.normalize, 0, &report);

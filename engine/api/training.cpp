@@ -87,6 +87,8 @@ Model keep(const slide::Config& config, Trainer&& trainer, std::shared_ptr<const
                           .notes = {}});
 }
 
+// Trains on `data` and returns the model. Order: effective configuration, validation samples held out, memory
+// checked, rows with crosses, vectors of the first layer, training.
 Model train_on(const slide::Config& stated, RunData data, const Callbacks& callbacks) {
   const slide::Config config = effective_config(stated, facts_of(data.train));
   const bool tested = data.test && callbacks.evaluation;

@@ -60,6 +60,8 @@ std::string unknown_option(const CLI::App& app, const std::string& word) {
                      nearest.empty() ? "; options of a command stand behind it, see" : nearest + " See");
 }
 
+// Runs the action of a command; returns its exit code, after a line on standard error where it failed.
+// std::bad_alloc is left to the caller.
 int execute(const Action& action, const Settings& settings) {
   try {
     action();

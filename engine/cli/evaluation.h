@@ -60,7 +60,9 @@ struct LabelTable {
   const Thresholds* thresholds = nullptr;
   const Decisions* at_thresholds = nullptr;
 };
-// Writes it, separated by tabs. Throws Error where the file cannot be written.
+// Writes a header and a line per label, separated by tabs: label, name, training samples, positives; for each
+// k predictions, hits, precision, recall and F1; the same at the threshold. Throws Error where the file
+// cannot be written.
 void write_label_table(const std::string& path, const LabelTable& table);
 
 }  // namespace slide::cli

@@ -313,6 +313,7 @@ nlohmann::ordered_json json_of_config(const Source& source, const Config& config
   return json;
 }
 
+// Prints facts of the data or the configuration, then the plan of memory and the resolved configuration.
 void inspect_config(const InspectCommand& command) {
   if (command.list_labels)
     return list_labels(resolve(command.source).config, {command.threads, command.strict, command.json});

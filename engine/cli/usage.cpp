@@ -102,6 +102,8 @@ bool is_fasttext_form(const CLI::App& sub) {
          });
 }
 
+// The message for words that the parser left over: an option behind "--", an unknown option, or an argument
+// too many.
 std::string extra_fault(const CLI::App& sub) {
   if (is_fasttext_form(sub)) return fmt::format("train: {}", kFastTextForm);
   std::vector<std::string> extras = sub.remaining();

@@ -68,6 +68,8 @@ SharedSummedFile::SharedSummedFile(Cluster& cluster, std::string path)
   buffer_.reserve(kBufferBytes);
 }
 
+// Common bytes are written by rank 0, bytes of a share by their rank; all ranks advance the position. Each
+// begin and end of a share starts a segment with its own checksum.
 void SharedSummedFile::write(std::string_view bytes) {
   if (bytes.empty()) return;
   if (mine()) {

@@ -132,6 +132,8 @@ void SharedPredictor::predict(const Dataset& data, const Predictor::Sink& sink) 
     predict_part(data.slice(first, std::min(at_once_, data.size() - first)), first, sink);
 }
 
+// Order: sums of hidden activations, top k of the own neurons, all-gather of all top k, softmax normalisers,
+// then per sample merge, label co-occurrence and rare-label ranking.
 void SharedPredictor::predict_part(const Dataset& part, std::size_t first, const Predictor::Sink& sink) {
   if (sums_) sums_->fill(part, rows_);
   own_.assign(part.size() * k_, kNone);

@@ -222,7 +222,8 @@ void FeatureWeightLearning::measure() {
   samples_.measure(factors_, threads_, norms_);
 }
 
-// Computes the cosines between the query and its candidates, and the candidates' votes for its labels.
+// Computes the cosines between the query and its candidates (scratch.similarity), and the votes of the
+// candidates, cosine^kPower, summed by label of the query (scratch.votes).
 void FeatureWeightLearning::vote(const Slice& slice, const Asked& asked, Scratch& scratch) const {
   const std::uint32_t sample = asked.sample;
   const auto features = samples_.features_of(sample);
@@ -233,7 +234,7 @@ void FeatureWeightLearning::vote(const Slice& slice, const Asked& asked, Scratch
     scratch.asked[p] = from_bf16(values[p]) * factor * factor * norms_[sample];
   }
   scratch.similarity.clear();
-  // The last element is the sum over all candidates.
+  // The last element is the sum over all candidates and the prior pseudo-neighbour.
   scratch.votes.assign(samples_.labels_of(sample).size() + 1, 0.0);
   double& all = scratch.votes.back() = power_of(Neighbours::kPriorNeighbour);
   slice.each(asked, [&](const Candidate& one, const Shared* shared, const std::uint16_t* labels) {

@@ -32,6 +32,8 @@ Neighbours::Neighbours(const NeighbourConfig& config, const Dataset& train, cons
   list_postings(train.feature_count(), threads);
 }
 
+// Stores the labelled samples with features, in order: scaled to unit length, as bfloat16, without values
+// below kMinValue. Two passes: count the entries of each sample, then fill.
 void Neighbours::take_sparse(const Dataset& train, const FeatureScale& scale, int threads) {
   // Calls use(sample, ids, values of unit length) for each sample that is kept.
   const auto each_kept = [&](auto&& use) {

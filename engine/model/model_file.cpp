@@ -252,7 +252,7 @@ Network share_of(const Config& config, const DataShape& shape, const Cluster& cl
                      static_cast<std::size_t>(cluster.size()))};
 }
 
-// Reads everything after the version; the checksum is verified later.
+// Reads everything after the version, in the order of the file; the checksum is verified later.
 Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path, const Cluster* cluster) {
   const auto flags = in.get<std::uint32_t>();
   const auto file_bytes = in.get<std::uint64_t>();  // checked before

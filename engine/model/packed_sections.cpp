@@ -66,6 +66,7 @@ Rows rounded(std::span<const std::uint64_t> offsets, std::span<const std::uint32
   return rows;
 }
 
+// Writes the lists of ids, then their values: bfloat16, or int8 with one exponent per row.
 void put_rows(ByteWriter& out, Rows& rows, ModelForm form) {
   put_lists(out, rows.lists.offsets, rows.lists.ids);
   if (form == ModelForm::kBf16) {

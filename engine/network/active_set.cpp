@@ -198,6 +198,8 @@ void ActiveSampler::add_frequent(Rng& rng, SamplerScratch& scratch, ActiveSet& s
   }
 }
 
+// Adds config_.uniform neurons (or all that are left), uniform without replacement among the `rest` neurons
+// outside the set. Their logQ correction is logq_power * log(rest / wanted).
 void ActiveSampler::add_uniform(Rng& rng, SamplerScratch& scratch, ActiveSet& set) const {
   const std::size_t known = set.ids.size(), rest = neurons_ - known;
   const std::size_t wanted = std::min<std::size_t>(config_.uniform, rest);

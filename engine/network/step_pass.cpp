@@ -17,6 +17,8 @@ StepPass::StepPass(const StepView& step, const StepSchedule& schedule, std::span
   if (join != nullptr) split_.emplace(step_, *join);
 }
 
+// A network in parts needs sums over all parts: while the pre-activations of one group of blocks are sent,
+// features are indexed and other groups are computed. Then each group runs its layers.
 StepSums StepPass::run(PhaseSeconds& phases) {
   LapClock clock;
   if (split_ && step_.input != nullptr) {

@@ -273,6 +273,8 @@ std::vector<DataGroup> group_runs(std::span<const RunHistory> runs) {
   return groups;
 }
 
+// A title for each split, and for each group without evaluations. A split that contains all evaluated runs
+// stands alone.
 std::vector<std::string> titles_of(std::span<const DataGroup> groups) {
   std::set<std::size_t> measured;
   for (const DataGroup& group : groups) {

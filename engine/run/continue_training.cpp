@@ -201,6 +201,7 @@ Dataset widened(const Dataset& data, std::size_t features, std::size_t labels) {
                           std::max(data.label_count(), static_cast<std::uint32_t>(labels)));
 }
 
+// Text is read twice where labels expire: the vocabulary without them renumbers the labels.
 ContinuedData read_continued_data(const Config& config, int threads, bool skip_bad, const Model& model) {
   const ReadOptions options = training_read_options(config.data, threads, skip_bad);
   check_kind(config, options, model);

@@ -284,6 +284,8 @@ void TrainingRun::open_log(std::optional<std::uint64_t> kept) {
   if (config_->train.tensorboard) log_->also_write_events(folder_.events());
 }
 
+// The facts for the first line of the log. data_bytes counts the rows with crosses only where they are a
+// copy.
 RunStart TrainingRun::log_start(const Trainer& trainer, const RunData& data, const MemoryPlan& plan) const {
   const DataShape& shape = trainer.shape();
   const Dataset& crossed = trainer.crossed_rows();

@@ -229,6 +229,8 @@ Reply HttpServer::Core::ready() const {
           fmt::format("{{\"status\":\"{}\",\"model\":\"{}\"}}\n", status, loader_->model()->fingerprint())};
 }
 
+// Answers a request on a worker thread: `asked` is the time of its arrival. Exceptions become HTTP errors:
+// 400 for bad input, 503 where room, memory or time is short, else 500.
 Reply HttpServer::Core::compute(const Job& job, Clock::time_point asked) {
   try {
     if (Clock::now() - asked > seconds_of(options_.timeout))

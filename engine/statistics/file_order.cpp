@@ -74,6 +74,8 @@ double statistic_of(const Postings& postings, std::span<const std::uint8_t> bloc
   return statistic;
 }
 
+// Whether the statistic of the file is larger than the statistics of all kPermutations random permutations.
+// Each permutation has its own random stream; the first one that reaches the file's statistic ends the test.
 bool is_ordered(const Postings& postings, std::uint64_t seed, std::uint64_t stream, int threads) {
   if (postings.samples < kMinSamples || postings.ends.empty()) return false;
   std::vector<std::uint8_t> block(postings.samples);

@@ -10,7 +10,8 @@ namespace {
 constexpr std::size_t kFewSamples = 20000;
 constexpr double kFewFeatures = 15.0, kManyLabels = 10.0, kAboutOneLabel = 1.5;
 
-// How far a proposal is from what suits a set; the nearest come first.
+// A proposal with its distance from the traits of the data: 0 for data that it was found on, else 2; 1 more
+// puts a proposal behind others. The nearest come first.
 struct Ranked {
   int distance;
   Proposal proposal;

@@ -166,6 +166,8 @@ double TrialRunner::seconds() const {
   return seconds_since(began_);
 }
 
+// For each rung in order: train, score, stop where the trial is behind its baseline. Only folds (rungs from
+// first_ on) count for P@k, the decision and the mixes.
 bool TrialRunner::run(TrialRun& run, Trial& trial) {
   run.precision.assign(run.mixes.size(), {});
   run.decision.assign(run.mixes.size(), {});

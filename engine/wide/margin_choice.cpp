@@ -86,6 +86,8 @@ class BestBySums {
         product_(probes.samples.size()),
         best_(probes.samples.size()) {}
 
+  // Offers `label` to each probe x that shares a feature with s_l, with score = scale * <s_l, x> / |s_l| +
+  // prior * odds; to its own samples with s_l without themselves. `odds`: log-odds of the label.
   void take(std::uint32_t label, double odds) {
     sums_.add_up(label, sum_);
     if (sum_.square <= 0.0) return;
