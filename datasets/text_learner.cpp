@@ -232,7 +232,7 @@ std::shared_ptr<const TextModel> learn_more_texts(const TextSamples& samples, co
 
 namespace {
 
-// Whether such a file requires learning before reading.
+// Whether files of this format require learning (a vocabulary or items) before reading.
 bool is_learnt(DataFormat format) {
   return format == DataFormat::kText || format == DataFormat::kInteractions || is_table(format);
 }

@@ -135,6 +135,8 @@ std::uint32_t cutoff_count(const Search& search, std::size_t counted, std::size_
   return 1;
 }
 
+// Counts all ids in the buckets of all samples, then selects the `wanted` ids of largest count that are not
+// in `seen`, ties to the lower id.
 void find_topk(const Search& search, const QueryInput& input, std::size_t wanted) {
   QueryScratch& scratch = search.scratch;
   hash_all(search, input);

@@ -53,6 +53,7 @@ float weight_of(std::string_view line, std::string_view field) {
   return *weight;
 }
 
+// Takes user, item, weight and time of a line of pairs from its fields. Throws RowFault.
 void split_pair(std::string_view line, const LogLayout& layout, LogLine& result) {
   const std::vector<std::string_view>& fields = result.fields;
   if (fields.size() != layout.fields) {

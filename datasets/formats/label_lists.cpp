@@ -157,6 +157,8 @@ Rows rows_of(const std::vector<std::uint64_t>& values, const Grid& grid) {
   return test.rows();
 }
 
+// Labels from an array of NumPy: ids, one or a row for each sample (negative numbers: no label), or an
+// indicator matrix.
 LabelLists of_npy(std::string_view bytes, const Source& from) {
   const NpyName name{from.path, "the array",
                      "save whole numbers with numpy.save, one or a row for each sample"};
@@ -290,6 +292,7 @@ bool has_header(const TextShape& shape, const Source& from) {
       from.path, samples, shape.header->labels);
 }
 
+// Adds the labels of a sample from a line: ids, or `id:value`, where value 0 is no label.
 void add_line(std::string_view line, std::size_t number, const Source& from, LabelLists& lists) {
   std::string_view rest = line;
   for (skip_between(rest); !rest.empty(); skip_between(rest)) {
@@ -344,6 +347,7 @@ void check_header(const LabelsHeader& header, std::size_t lines, std::size_t giv
   if (header.samples != from.samples) fail_rows(from, header.samples);
 }
 
+// Labels from text: a line of ids for each sample, or an indicator matrix, each possibly after a header.
 LabelLists of_text(std::string_view text, const Source& from) {
   text = without_byte_order_mark(text);
   const TextShape shape = shape_of(text);

@@ -23,7 +23,7 @@ struct NpzMatrix {
 // InputError where it is damaged or not a CSR matrix.
 NpzMatrix read_npz_matrix(const NamedBytes& file);
 
-// The same of labels, a column each. Throws InputError for values other than 0 and 1, too.
+// Reads a matrix of labels, a column for each label. Also throws InputError for values other than 0 and 1.
 NpzMatrix read_npz_labels(const NamedBytes& file);
 
 // A matrix of scores with the names beside it, each empty where the archive has none.

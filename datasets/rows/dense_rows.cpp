@@ -54,6 +54,8 @@ DenseRows::DenseRows(std::shared_ptr<const void> storage, const DenseMatrix& mat
   take_lengths(normalize, threads, origin);
 }
 
+// Checks that all numbers are finite; InputError names the first other one. With `normalize` sets scales_,
+// the factor of each row to unit length.
 void DenseRows::take_lengths(bool normalize, int threads, const std::string& origin) {
   const std::size_t rows = matrix_.rows, columns = matrix_.columns;
   const float largest = type() == DenseType::kFloat16 ? kLargestHalf : std::numeric_limits<float>::max();

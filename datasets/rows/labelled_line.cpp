@@ -36,6 +36,7 @@ void add_label(std::string_view line, Labels labels, std::string_view name, Labe
   if (!name.empty()) result.labels.push_back(name);
 }
 
+// Splits LABEL,LABEL<TAB>TEXT. Without labels being required, a line without TAB is all text.
 void split_table(std::string_view line, Labels labels, std::string_view separator, LabelledLine& result) {
   const std::size_t tab = line.find('\t');
   if (tab == std::string_view::npos) {

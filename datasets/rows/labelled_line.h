@@ -24,7 +24,7 @@ enum class TextForm : std::uint32_t {
   kItemPairs,  // user item [weight [time]]
 };
 
-// Whether it is the form of an interaction log (interaction_lines.h).
+// Whether `form` is a form of interaction logs (interaction_lines.h).
 inline bool has_items(TextForm form) {
   return form == TextForm::kItemLists || form == TextForm::kItemPairs;
 }

@@ -164,6 +164,8 @@ class TextParser {
     source_.release_pages(chunk.text.data(), chunk.text.data() + chunk.text.size());
   }
 
+  // Parses the lines of a chunk into its range of the sink. Malformed lines stop the chunk, become empty rows
+  // or are skipped, by on_fault_.
   void parse_lines(RowChunk& chunk, const CsrCounts& base, int thread) {
     RowAppender appender(chunk, sink_.open(base, chunk.expected, thread), base);
     Row& row = rows_[static_cast<std::size_t>(thread)];

@@ -197,7 +197,8 @@ std::vector<bool> held_out_by_keys(const Dataset& data, std::uint64_t wanted, st
   return validates;
 }
 
-// The same for samples without keys: fold number `fold` of a random order, `wanted` samples.
+// For samples without keys, returns for each whether it is held out: fold number `fold` of a random order,
+// `wanted` samples.
 std::vector<bool> held_out_at_random(const Dataset& data, std::size_t wanted, std::size_t labelled,
                                      std::uint64_t seed, std::size_t fold) {
   std::vector<std::uint32_t> order(data.samples());

@@ -21,7 +21,7 @@ struct XmcHeader {
 bool has_xmc_header(std::string_view text);
 // Whether `text` begins with `samples features` and continues with features only: labels are elsewhere.
 bool has_features_header(std::string_view text);
-// Whether it is exactly a line of two such numbers, without content so far.
+// Whether `text` is exactly a line of two numbers, with no content yet.
 bool is_lone_features_header(std::string_view text);
 
 // Parses the first line of `text`, of either kind. Throws InputError that names `origin`, as do functions

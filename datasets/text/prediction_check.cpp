@@ -81,6 +81,8 @@ bool holds_predictions(std::string_view line) {
           line.substr(at + kKey.size()).starts_with(']'));
 }
 
+// The message of predictions_of_names() (`named`) or predictions_of_ids(); "" unless the first kHeadLines
+// lines all look like predictions.
 std::string found_in(std::string_view head, const std::string& origin, bool named) {
   std::string_view rest = without_byte_order_mark(head.substr(0, kHeadBytes));
   if (head.size() > kHeadBytes) rest = rest.substr(0, rest.rfind('\n') + 1);

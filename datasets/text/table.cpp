@@ -184,6 +184,8 @@ Table::Table(std::string_view text, const std::string& origin, DataFormat format
     dense_columns_ = vector_length(text.substr(header_bytes_), columns_.dense);
 }
 
+// Reads the names of the columns and sets header_bytes_, header_lines_ and the fields of the configured
+// columns. JSON Lines have no header.
 void Table::read_header(std::string_view text, const std::string& origin) {
   const std::string_view records =
       delimiter_ == '\0' ? without_byte_order_mark(text) : behind_blank_lines(text);
@@ -266,6 +268,7 @@ void Table::check_dense(const JsonRecord& object, std::string_view record) const
   }
 }
 
+// Takes text, labels, weight, keys and dense features of a JSON object. Throws RowFault.
 void Table::split_object(std::string_view record, LabelledLine& result) const {
   JsonRecord& object = result.object;
   parse_json_record(record,

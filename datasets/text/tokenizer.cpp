@@ -233,6 +233,8 @@ void Tokenizer::add_word_ngrams() {
   }
 }
 
+// Character n-grams of `<token>`, whose marks are its boundaries, as in fastText. Of a token of more than
+// kMaxWordBytes only the beginning, without the end mark. A mark alone is no n-gram.
 void Tokenizer::add_char_ngrams(std::size_t token) {
   const std::string_view word = this->token(token);
   const bool whole = word.size() <= kMaxWordBytes;

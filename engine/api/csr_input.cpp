@@ -62,6 +62,8 @@ std::uint64_t unsigned_of(T value) {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
 }
 
+// Sets the offsets as 64-bit numbers, without a copy where they are 64-bit already, and checks that they
+// ascend from 0 to the number of ids.
 void take_offsets(const CsrMatrix& from, Matrix& matrix) {
   const Integers& given = from.offsets;
   if (given.size() == 0 || given.data() == nullptr)

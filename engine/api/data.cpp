@@ -253,7 +253,7 @@ Data Data::label_weighted(const float* weights, std::size_t count) const {
 
 namespace {
 
-// The same data with keys set by `change`, one per sample.
+// Returns the same data with keys set by `change`, one per sample.
 template <class Change>
 Data with_changed_keys(const Data::Impl& data, std::size_t count, const KeyName& name, const Change& change) {
   if (count != data.rows.samples())

@@ -33,6 +33,8 @@ Evaluation evaluation_of(const EvalReport& report) {
   return evaluation;
 }
 
+// Connects the callbacks of a caller to the training loop. `save` writes the running model to a path.
+// `callbacks` must outlive the result.
 TrainObserver observer_of(const Callbacks& callbacks, const std::function<void(const std::string&)>& save) {
   TrainObserver observer;
   if (callbacks.step) {

@@ -42,8 +42,8 @@ int fail(int code, std::string_view message) {
   return code;
 }
 
-// The same for an error that all processes of a launcher may have: rank 0 prints it and ends, whereupon the
-// launcher ends the others. They wait for that, then print it: rank 0 may run another command.
+// fail() for an error that all processes of a launcher may have. Rank 0 prints it and ends, and the launcher
+// then ends the others. They wait 2 s for that, then print it, too: rank 0 may run another command.
 int fail_together(int code, std::string_view message) {
   if (launched_processes() != 1 && launched_rank() != 0) std::this_thread::sleep_for(std::chrono::seconds(2));
   return fail(code, message);
@@ -134,6 +134,8 @@ std::optional<int> parse(std::vector<std::string> words, Settings& settings, CLI
   return std::nullopt;
 }
 
+// Parses the command line and runs its command; returns the exit code. Unknown commands and options are
+// reported before CLI11 parses, with a suggestion.
 int parse_and_execute(int argc, char** argv) {
   Action action;
   CLI::App app(kAbout, "slide");

@@ -28,7 +28,7 @@ CLI::Validator finite_number();
 // A threshold on scores: a finite number; where it is the name of a file, the message says what files are
 // for.
 CLI::Validator threshold_score();
-// The same on probabilities, from 0 to 1.
+// A threshold on probabilities, from 0 to 1.
 CLI::Validator threshold_probability();
 
 // A finite number from `low` to `high`.

@@ -142,7 +142,7 @@ class Answers {
     out_.put(text_);
   }
 
-  // The same for the score file.
+  // Keeps the answers of a part for the score file (--out).
   void keep_part(const Dataset& part) {
     if (rows_.size() < part.size()) rows_.resize(part.size());
     const auto keep = [&](std::size_t sample, auto best) { keep_answer(sample, best, rows_[sample]); };

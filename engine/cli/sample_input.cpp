@@ -107,6 +107,8 @@ void SampleInput::take_files(const std::vector<std::string>& files, const Take& 
   for (const std::string& file : files) SampleInput(model_, use_, file, cluster_).for_each_part(take);
 }
 
+// Reads standard input in pieces, until the format is known. Then rows are passed on piece by piece; binary
+// data and logs only as a whole.
 void SampleInput::take_pieces(const Take& take) const {
   SharedLines source(cluster_, STDIN_FILENO);
   std::string head(source.next());
@@ -213,6 +215,8 @@ std::string SampleInput::known_log(std::vector<std::string>& notes) const {
   return known;
 }
 
+// Passes on all users as one part. Users without known items are a warning; an error where all are, and their
+// log could not be used.
 void SampleInput::take_users(const ReadAsked& read, const Take& take) const {
   const auto asked = std::make_shared<AskedUsers>();
   std::vector<std::string> notes;
@@ -250,6 +254,8 @@ bool SampleInput::shows_format(std::string_view head) const {
   return has_line_of_data(head) && !is_lone_features_header(head);
 }
 
+// The format of the input, by --format, the kind of the model, then the content. Throws InputError where it
+// does not fit the model.
 DataFormat SampleInput::format_of(std::string_view head) const {
   if (use_.format) return *use_.format;
   if (model_.config.data.kind == DataKind::kInteractions) return DataFormat::kInteractions;

@@ -167,6 +167,7 @@ MaybeViolation check_margin(const Config& config) {
   return {};
 }
 
+// Rules on keys that only interaction logs have, then on keys that interaction logs exclude.
 MaybeViolation check_interactions(const Config& config) {
   const DataConfig& data = config.data;
   if (data.kind == DataKind::kSamples) {

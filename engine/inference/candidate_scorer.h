@@ -23,7 +23,8 @@ namespace slide {
 
 class CandidateScorer final : public Scorer {
  public:
-  // Whether it queries the training hash tables of the output layer.
+  // Whether candidates come from the training hash tables of the output layer: the network has no other
+  // layer.
   static bool asks_training_tables(const Network& network) {
     return !network.input() && network.dense() == 0 && network.layers().size() == 1;
   }

@@ -60,7 +60,7 @@ DecisionCounts decided(const Dataset& scores, const Dataset& truth, std::size_t 
 
 // O(scores). `labels` holds as many as scores and truth together have.
 Decisions decide(const Dataset& scores, const Dataset& truth, const Thresholds& thresholds);
-// The same of the first k of each ranking; `labels`: how many there are at least.
+// Decisions that give each sample the first k labels of its ranking; `labels`: min number of labels.
 Decisions decide_best(const Ranking& ranking, const Dataset& truth, std::uint32_t k, std::size_t labels);
 
 }  // namespace slide

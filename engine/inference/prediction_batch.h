@@ -79,7 +79,7 @@ struct PredictionBatch {
 
   // Index in the batch of sample s of block b.
   std::size_t sample(std::size_t b, std::size_t s) const { return b * lanes + s; }
-  // Its raw features, without feature crosses: input of the linear term and the kNN search.
+  // The raw features of a sample, without feature crosses: input of the linear term and the kNN search.
   SparseRow single_features(std::size_t b, std::size_t s) const {
     return first_features(blocks[b].rows[s], features);
   }

@@ -37,7 +37,7 @@ struct Reliability {
 // Reliability over all (sample, label) pairs with a score; nullopt without scores, or where one is outside
 // [0, 1]. O(n).
 std::optional<Reliability> reliability(const Dataset& scores, const Dataset& truth);
-// The same of the first label of each sample alone, which has one.
+// Reliability of the first label of each sample that has one.
 std::optional<Reliability> top_reliability(const Dataset& scores, const Ranking& ranking,
                                            const Dataset& truth);
 

@@ -31,6 +31,8 @@ SampleBounds::SampleBounds(const Layer& output, const WidePostings* wide,
   if (output.weights().is_fp32()) copy_weights();
 }
 
+// Rounds the weight rows to int8: q_ [rows x stride_], an exponent per row, and the max length of the
+// rounding error over kErrorRows rows, rounded up. No bounds where a row is not finite.
 void SampleBounds::copy_weights() {
   const auto& k = kernels::active();
   const std::size_t rows = output_.size(), columns = output_.inputs();

@@ -27,7 +27,7 @@ class IntervalSchedule {
     return true;
   }
 
-  // The same state: of equal arguments, after as many steps.
+  // Equal state: equal arguments, after equally many steps.
   bool operator==(const IntervalSchedule&) const = default;
 
  private:

@@ -321,8 +321,8 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
           std::move(notes)};
 }
 
-// The same; where content is invalid and the checksum is wrong, reports the checksum, unless so much is left
-// that reading it takes long.
+// get_model(); where the content is invalid and the checksum is wrong, too, reports the checksum, unless the
+// rest of the file is so large that reading it takes long.
 Model get_checked_model(SummedReader& in, LoadOptimizer optimizer, const std::string& path,
                         const Cluster* cluster) {
   try {

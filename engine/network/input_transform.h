@@ -23,7 +23,7 @@ class InputTransform {
   virtual SparseRow extended(const SparseRow& row, std::vector<std::uint32_t>& ids,
                              std::vector<float>& values) const = 0;
 
-  // Whether it changes values.
+  // Whether the transform changes values.
   virtual bool scales() const = 0;
   // The row with its values as the network takes them, appended to `values`, likewise.
   virtual SparseRow scaled(const SparseRow& row, std::vector<float>& values) const = 0;

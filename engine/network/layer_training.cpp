@@ -143,7 +143,7 @@ void ShardUpdate::gather_parts() {
   }
 }
 
-// The same from sparse deltas.
+// sum_gradients() from sparse deltas.
 template <class SourcesOf>
 void ShardUpdate::sum_sparse_gradients(std::size_t rows, SourcesOf&& sources_of) {
   const auto& k = kernels::active();

@@ -69,6 +69,7 @@ NetworkTraining::NetworkTraining(const Network& network, const Dataset& train, c
   for (std::size_t t = 0; t < threads; ++t) shard_scratch_.push_back(make_shard_scratch(network, samples));
 }
 
+// A block with all memory for `lanes_` samples within bounds_: later steps do not allocate.
 Block NetworkTraining::make_block(const Network& network, std::uint32_t shards) const {
   Block block;
   block.lanes = lanes_;

@@ -78,6 +78,8 @@ std::uint32_t RowGroups::count_rows(std::span<const Part> parts, std::uint64_t* 
   return groups;
 }
 
+// Counting sort by row: counts the contributions of each row, then fills sources_ (and values_) group by
+// group.
 template <class Part>
 void RowGroups::group(std::span<const Part> parts, std::uint64_t* slots, std::uint32_t stamp) {
   std::size_t total = 0;

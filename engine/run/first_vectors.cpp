@@ -141,6 +141,7 @@ void set_by_name(const std::string& path, const FeatureNames& names, FirstRows& 
   }
 }
 
+// Reads a matrix .npy, whose row i is the vector of feature i.
 void set_by_number(const std::string& path, const TextModel* text, std::size_t features, FirstRows& rows) {
   if (text != nullptr) {
     fail_input(

@@ -32,8 +32,8 @@ void require_same_data(Cluster& cluster, const RunData& data);
 
 // Throws InputError on every rank where the model files of the ranks differ.
 void require_same_file(Cluster& cluster, const Model& model);
-// The same for the next rows of an input, nullptr at its end, and for excluded pairs. Nothing for a single
-// process.
+// require_same() for the next rows of an input (nullptr at its end) and for excluded pairs. No effect in a
+// single process.
 void require_same_rows(Cluster& cluster, const Dataset* rows);
 void require_same_pairs(Cluster& cluster, const LabelPairs& pairs, std::size_t samples);
 

@@ -55,7 +55,8 @@ void check_probability(double threshold, const std::string& where) {
     fail_input("{}: {}", where, fault);
 }
 
-// The same of a file, which may also say that nothing is given: by the next float above 1 (best_threshold()).
+// check_probability() for a threshold in a file, which may also be the next float above 1: no label is given
+// (best_threshold()).
 void check_file_probability(double threshold, const std::string& where) {
   if (static_cast<float>(threshold) != std::nextafter(1.0F, 2.0F)) check_probability(threshold, where);
 }

@@ -190,6 +190,8 @@ void Connection::request_read() {
   }
 }
 
+// Answers a request that could not be read (too late, too large, no HTTP) and refuses its rest; closes where
+// the client is gone.
 void Connection::read_failed(const error_code& error) {
   if (late_)
     return refuse_rest(failure(http::status::request_timeout, "the request took too long to arrive"));

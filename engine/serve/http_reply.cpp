@@ -71,6 +71,8 @@ Target target_of(const http::request_header<>& request) {
   return target;
 }
 
+// The endpoint of a request by its path, and a refusal where method or content type do not fit it (404, 405,
+// 415).
 Route route_of(const http::request_header<>& request) {
   const std::string_view path = target_of(request).path;
   Route route;

@@ -178,6 +178,8 @@ void RequestSamples::add_pair(std::uint64_t id, const Json& value) {
     pairs_.emplace_back(static_cast<std::uint32_t>(id - first), number);
 }
 
+// Appends a row from pairs_: ids ascending, values of equal ids added up. A user's row is scaled only after
+// its items of the log are added.
 void RequestSamples::merge_pairs() {
   std::stable_sort(pairs_.begin(), pairs_.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -75,7 +75,7 @@ class ServedModel {
   Inference inference() const { return inference_; }
   // How a request is answered, kFull or kLsh.
   Inference resolved(Inference mode, const Predictor::Wanted& wanted) const;
-  // The same of a request for few labels, scored as by default.
+  // The mode for a request for few labels with default scores.
   Inference usual_inference() const;
   // For kFull or kLsh; nullptr where there are no tables.
   const Predictor* predictor(Inference mode) const;

@@ -63,7 +63,7 @@ struct TrainingJob {
 
 // A fresh run of one process on `train`, from which feature crosses are chosen, with train.threads threads.
 TrainingJob fresh_job(const Config& config, const Dataset& train, const Dataset* test = nullptr);
-// The same for a stopped run with steps of `step_samples` samples.
+// The job of a stopped run with steps of `step_samples` samples.
 TrainingJob resumed_job(const Config& config, const Dataset& train, std::size_t step_samples);
 
 }  // namespace slide

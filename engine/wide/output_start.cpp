@@ -214,7 +214,7 @@ Vector minimise(const Fit& fit, Vector model, const std::array<bool, 3>& free) {
   return model;
 }
 
-// The same with bounds: scale >= 0, prior in [0, 1]. A parameter beyond its bound is fixed there, and the
+// Minimises with bounds: scale >= 0, prior in [0, 1]. A parameter beyond its bound is fixed there, and the
 // others are fitted again.
 Vector minimise(const Fit& fit) {
   constexpr Vector kMin{0.0, 0.0, -kNoBound}, kMax{kNoBound, 1.0, kNoBound};
