@@ -97,9 +97,9 @@ std::string joined_prefixes(const LabelledLine& parts, std::uint64_t number, con
   return {};
 }
 
-// Names of labels after __label__ that hold several, as __label__nature,extra: three and a tenth of all have
-// a separator inside, or one has a part that is a label, too. Or a name that ends with a separator, and the
-// same without.
+// Finds names after __label__ that look like several labels, such as __label__nature,extra: three names and a
+// tenth of all have a separator inside, or a name has a part that is also a label. Also finds a name that
+// ends with a separator and occurs without it, too.
 class JoinedLabels {
  public:
   void add(std::string_view name, std::uint64_t line) {

@@ -149,7 +149,8 @@ void fail_as_table(std::string_view bytes, const std::string& origin, const Tabl
              columns.text, shown);
 }
 
-// `text`: a model of lines of text, which any words are.
+// The format of `bytes`; throws InputError where it is unclear or unsupported. `text`: the model reads lines
+// of text, which may have any words.
 DataFormat detect(std::string_view bytes, const std::string& origin, const TableColumns& columns, bool text) {
   if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     fail_input("{}:1:1: the file is empty; check the path of the data", origin);

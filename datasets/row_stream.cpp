@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 26;
 
-// `texts` of the part; its other rows are empty.
+// Counts the texts of a part and its texts without a known word. Rows that are no texts are empty.
 void count_texts(std::uint64_t texts, RowPart& part) {
   part.texts = texts;
   if (part.rows.dense_count() > 0) return;

@@ -78,9 +78,10 @@ bool looks_like_features(std::string_view line);
 // Whether the text has a word __label__NAME.
 bool has_prefixed_label(std::string_view text);
 
-// Form of labelled text, from its first nonblank lines: kFastText where the first begins with __label__, or
-// one without a TAB is first and any of them has a word __label__NAME, or more than half have one; kTabs
-// where the first has a TAB. nullopt where there are neither labels, or the first is libsvm.
+// Form of labelled text, from its first nonblank lines: kFastText where the first line begins with __label__;
+// where it has no TAB and any line has a word __label__NAME; or where it has a TAB and more than half of the
+// lines have such a word. kTabs for other texts whose first line has a TAB. Else nullopt, also where the
+// first line is libsvm.
 std::optional<TextForm> find_text_form(std::string_view text);
 
 // The same of a text that must be labelled: kFastText, too, where any word behind the first lines is

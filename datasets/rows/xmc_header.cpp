@@ -84,7 +84,7 @@ XmcHeader parse_xmc_header(std::string_view text, const std::string& origin) {
 
 namespace {
 
-// Features of a model that knows no more are left out, not at fault.
+// Bound of the feature ids that are kept; with leave_out_features, higher ids are left out and are no error.
 std::uint64_t known_features(const ReadOptions& options) {
   return options.leave_out_features && options.feature_limit != 0 ? options.feature_limit : kIdLimit;
 }

@@ -113,7 +113,7 @@ class Answers {
  private:
   // Whether all labels that reach their thresholds are answered, however many.
   bool reaching() const { return thresholds_ && !command_.k; }
-  // Whether a score reaches a threshold as it is written.
+  // Whether a score, rounded as in the output, reaches a threshold.
   bool reaches(double score, double threshold) const {
     if (!command_.out.empty()) return reaches_float(static_cast<float>(score), threshold);
     return reaches_written(score, threshold);

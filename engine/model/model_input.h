@@ -41,7 +41,8 @@ Descriptor hold_stream(std::string& path);
 bool looks_like_model(const std::string& path);
 
 // Throws InputError where a model file of `file_bytes` bytes cannot fit into free memory, before it takes
-// any. An optimizer's state, which is not always read, has up to 12 bytes for each 2 of weights.
+// any. A stored optimizer state is not always read: it has up to 12 bytes for each 2 bytes of weights, so
+// only an eighth of the file is required.
 void require_model_room(std::uint64_t file_bytes, bool state_stored, const std::string& path);
 
 // Checks magic, version and length of a file of `bytes` bytes that begins with `header`; returns the version.

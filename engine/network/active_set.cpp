@@ -183,9 +183,9 @@ void ActiveSampler::add_candidates(const ActiveQuery& query, const lsh::NeuronIn
   }
 }
 
-// Without uniform negatives, a negative drawn by frequency gets the logQ correction -log(n q), at least 0,
-// for n draws of probability q (sampled softmax: Bengio and Senecal 2008). With them it represents itself
-// only.
+// Draws negatives by frequency, with replacement. Without uniform negatives, each gets the logQ correction
+// logq_power * max(0, -log(n q)), for n draws of probability q (sampled softmax: Bengio and Senecal 2008).
+// With uniform negatives it represents itself only.
 void ActiveSampler::add_frequent(Rng& rng, SamplerScratch& scratch, ActiveSet& set) const {
   const bool stands = config_.logq_correction && config_.uniform == 0;
   for (std::uint32_t i = 0; i < config_.frequency; ++i) {

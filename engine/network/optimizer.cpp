@@ -63,7 +63,8 @@ std::uint32_t Optimizer::noise(std::size_t r) const {
   return static_cast<std::uint32_t>(Rng(noise_seed_, Purpose::kRounding, noise_step_, r).next());
 }
 
-// The plain rules work on the row as it lies; those with a state of their own for each weight on a wide copy.
+// SGD and Adagrad with one sum per row update the bfloat16 row in place. Rules with a state for each weight
+// update an fp32 copy, which is then rounded at random.
 void Optimizer::update_bf16(TrainedMatrix matrix, std::size_t r, const float* g, float decay,
                             PackedRow& packed) const {
   const auto& k = kernels::active();

@@ -25,7 +25,8 @@ namespace {
              wanted.samples, blank);
 }
 
-// Takes away the rows that are of blank lines, if there are rows for all lines.
+// Removes the rows of blank lines, if there are rows for all lines. Throws InputError for another number of
+// rows than samples.
 void leave_out_blank(const std::string& origin, const ScoredRows& rows, DatasetArrays& arrays,
                      std::vector<std::uint32_t>* order = nullptr) {
   const std::size_t count = arrays.feature_offsets.size() - 1;

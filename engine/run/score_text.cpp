@@ -57,7 +57,7 @@ void finish_row(const ScoreLine& line, const LabelIndex& index, std::vector<Scor
   fail_input("{}:{}:1: the label '{}' is there twice", line.origin, line.number, name);
 }
 
-// How a line of `slide predict --json` begins, of a sample and of a user.
+// Beginning of a line of `slide predict --json`: for a sample, and for a user.
 constexpr std::string_view kJsonLine = "{\"predictions\":", kJsonOfUser = "{\"user\":";
 
 [[noreturn]] void fail_json(const ScoreLine& line, const char* what) {

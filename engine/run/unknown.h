@@ -27,8 +27,8 @@ enum class FeatureKind { kNumbers, kWords, kCharacters, kItems };
 FeatureKind feature_kind(const TextModel* text, std::optional<DataFormat> format = {});
 std::string describe_unknown(const Unknown& unknown, const std::string& path, std::uint64_t rows,
                              FeatureKind kind);
-// The same as a warning, where the data are probably of another set: more than half of the features that are
-// numbers, or of their labels, if some are known, are unknown; or more than half of the texts have no known
+// describe_unknown() as a warning, where the data are probably of another set: more than half of the features
+// (numbers) are unknown, or of the labels, if some are known; or more than half of the texts have no known
 // word. Else empty.
 std::string foreign_warning(const Unknown& unknown, const std::string& path, std::uint64_t rows,
                             FeatureKind kind);

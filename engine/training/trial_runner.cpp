@@ -196,7 +196,7 @@ bool TrialRunner::run(TrialRun& run, Trial& trial) {
   return true;
 }
 
-// Returns false where memory does not suffice; of trial 1 throws InputError.
+// Returns false where memory does not suffice; throws InputError for trial 1.
 bool TrialRunner::has_memory(const Config& config, const TrainingRows& rows, Trial& trial) const {
   if (!options_.require_memory) return true;
   try {

@@ -207,7 +207,7 @@ std::uint64_t LinearTerm::load(ByteReader& in, std::size_t features, std::size_t
   in.get_share(std::span(s.offsets), first, neurons + 1);
   const std::uint64_t before = s.offsets.front();  // weights of the neurons before the own ones
   for (std::uint64_t& offset : s.offsets) offset -= before;
-  // Number of weights in the file, `before` and those after the own ones included.
+  // Number of weights of all neurons in the file, before and after the own neurons, too.
   const auto all = in.get_count(sizeof(std::uint32_t) + sizeof(float), kOther);
   if (s.offsets[own] != s.weights.size() || before > all || all - before < s.weights.size())
     in.refuse(kOther);

@@ -130,7 +130,7 @@ LinearTerm LinearTerm::grown(const LinearTerm& before, const LayerConfig& config
     const std::size_t room = config.wide_features - std::min<std::uint64_t>(has, config.wide_features);
     const std::uint32_t texts = n < new_texts.size() ? new_texts[n] : 0;
     const std::uint32_t added_rows = n < new_samples.size() ? new_samples[n] + texts : 0;
-    // The new rows of the label by all its rows: `added` knows the new ones alone.
+    // Share of the new rows among all rows of the label: the weights of `added` are made from new rows only.
     const float share = added_rows > 0
                             ? static_cast<float>(added_rows) / static_cast<float>(more.frequencies[n] + texts)
                             : 0.0f;

@@ -7,9 +7,9 @@
 
 namespace slide::api {
 
-// Calls work(), and meanwhile `wanted`, on this thread, about fifty times a second between pieces of what
-// calls of the library in `work` do. Where it returns true, work() is left as by an exception, and the result
-// is false; else it is true. Arrays that a call was to fill may be filled in part.
+// Calls work(). While calls of the library in `work` run, also calls wanted() about fifty times a second, on
+// this thread. Where wanted() returns true, work() is left as by an exception, and the result is false; else
+// it is true. Arrays that a call was to fill may be filled in part.
 //
 // train() and continue_training() with Callbacks::step end so before their first step only; then it is the
 // callback that ends them, and they return a model.
