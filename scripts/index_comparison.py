@@ -38,6 +38,10 @@ CONCLUSION = """\
   `slide test --inference lsh` has P@1 .188 there, all neurons .449. `default.toml` has .735 both ways: it takes candidates from the
   linear term and the kNN too. With 104,000 such labels and `throughput.toml` it has P@1 .071, all neurons
   .224, so `eval.inference = "auto"` takes all neurons for such networks.
+- **All neurons are then faster than a graph.** The prediction computes bounds of all scores in 8 bits, for 128 samples at a time, and
+  exact scores where these can be among the top. With 20,000 to 31,000 rows it takes 44 to 52 us, hidden layers included, and finds the
+  first label always and .997 to .999 of the top 5 (the others differ by rounding). hnswlib takes 712 us for .967 on wordnet-senses, 102
+  us for .994 on bible-xref, 226 us for .994 on debian-depends.
 """
 LEAST_MISSED = 1e-4  # what is drawn for nothing
 
