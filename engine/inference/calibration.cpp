@@ -6,6 +6,7 @@
 
 #include "engine/inference/probability.h"
 #include "engine/network/loss.h"
+#include "engine/wide/cholesky.h"
 
 namespace slide {
 
@@ -14,24 +15,8 @@ namespace {
 constexpr std::size_t kTerms = 3;  // slope, offset, mass
 using Terms = std::array<double, kTerms>;
 
-// Solves a x = b for a positive definite a, whose lower triangle is read, by Cholesky's factors.
-Terms solve(std::array<Terms, kTerms> a, Terms b) {
-  for (std::size_t i = 0; i < kTerms; ++i) {
-    for (std::size_t j = 0; j <= i; ++j) {
-      for (std::size_t k = 0; k < j; ++k) a[i][j] -= a[i][k] * a[j][k];
-      a[i][j] = i == j ? std::sqrt(a[i][i]) : a[i][j] / a[j][j];
-    }
-  }
-  for (std::size_t i = 0; i < kTerms; ++i) {
-    for (std::size_t k = 0; k < i; ++k) b[i] -= a[i][k] * b[k];
-    b[i] /= a[i][i];
-  }
-  for (std::size_t i = kTerms; i-- > 0;) {
-    for (std::size_t k = i + 1; k < kTerms; ++k) b[i] -= a[k][i] * b[k];
-    b[i] /= a[i][i];
-  }
-  return b;
-}
+// Lower half of a symmetric matrix, by rows.
+using Curvature = std::array<double, kTerms * kTerms>;
 
 }  // namespace
 
@@ -78,28 +63,29 @@ std::optional<Calibration> CalibrationFit::fit() const {
   // of quadratic-approximation algorithms", 1988).
   for (int step = 0; step < kSteps; ++step) {
     Terms gradient{};
-    std::array<Terms, kTerms> curvature{}, bound{};
+    Curvature curvature{}, bound{};
     for (const Pair& pair : pairs_) {
       const Terms x = terms_of(pair);
       const double p = probability_of(LossKind::kSigmoid, value(x, w));
       for (std::size_t i = 0; i < kTerms; ++i) {
         gradient[i] += (p - (pair.hit ? hit_target : miss_target)) * x[i];
         for (std::size_t j = 0; j <= i; ++j) {
-          curvature[i][j] += p * (1 - p) * x[i] * x[j];
-          bound[i][j] += 0.25 * x[i] * x[j];
+          curvature[i * kTerms + j] += p * (1 - p) * x[i] * x[j];
+          bound[i * kTerms + j] += 0.25 * x[i] * x[j];
         }
       }
     }
     double found = least;
     Terms next = w;
     for (const double part : {0.0, 0.01, 0.1, 1.0}) {
-      std::array<Terms, kTerms> mixed = curvature;
+      Curvature mixed = curvature;
       for (std::size_t i = 0; i < kTerms; ++i) {
-        for (std::size_t j = 0; j <= i; ++j) mixed[i][j] += part * bound[i][j];
-        mixed[i][i] +=
-            kRidge * (1 + bound[i][i]);  // terms that are the same for all pairs have a solution, too
+        for (std::size_t j = 0; j <= i; ++j) mixed[i * kTerms + j] += part * bound[i * kTerms + j];
+        // Terms that are the same for all pairs have a solution, too.
+        mixed[i * (kTerms + 1)] += kRidge * (1 + bound[i * (kTerms + 1)]);
       }
-      const Terms towards = solve(mixed, gradient);
+      Terms towards = gradient;
+      solve_by_cholesky(kTerms, mixed.data(), towards.data());
       for (std::size_t i = 0; i < kTerms; ++i) next[i] = w[i] - towards[i];
       found = loss(next);
       if (found <= least) break;
