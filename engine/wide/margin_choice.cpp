@@ -129,9 +129,8 @@ class BestBySums {
 // For each probe, 1 where its best label is one of its own labels.
 using Hits = std::vector<std::uint8_t>;
 
-Hits hits_by_sums(const Dataset& train, std::span<const std::uint32_t> frequencies, const FeatureScale& scale,
+Hits hits_by_sums(const Dataset& train, std::span<const std::uint32_t> frequencies, const LabelSums& sums,
                   const OutputStart& start, const Probes& probes, int threads) {
-  const LabelSums sums(train, frequencies.size(), scale);
   std::vector<BestBySums> of_thread;
   for (int t = 0; t < threads; ++t) of_thread.emplace_back(sums, probes, start);
   parallel_for((frequencies.size() + kTaskLabels - 1) / kTaskLabels, threads,
@@ -226,11 +225,12 @@ MarginEvidence margin_evidence(const Dataset& train, std::span<const std::uint32
                                const NeighbourConfig& config, const Neighbours& neighbours,
                                std::uint64_t seed, int threads) {
   if (neighbours.dense() || label_frequencies.empty()) return {};
+  const LabelSums sums(train, label_frequencies.size(), scale);
   MarginEvidence found;
   for (const std::uint32_t wanted : {kFirstProbes, kProbes}) {
     const Probes probes = draw_probes(train, scale, wanted, seed);
     if (probes.samples.empty()) continue;
-    const Comparison compared(hits_by_sums(train, label_frequencies, scale, start, probes, threads),
+    const Comparison compared(hits_by_sums(train, label_frequencies, sums, start, probes, threads),
                               hits_by_neighbours(train, config, neighbours, probes, threads));
     found = compared.evidence;
     if (compared.is_clear || train.samples() <= kProbes) break;
