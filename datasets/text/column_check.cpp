@@ -7,6 +7,7 @@
 
 #include "datasets/rows/labelled_line.h"
 #include "datasets/text/column_names.h"
+#include "datasets/text/label_cells.h"
 #include "engine/base/foreign_text.h"
 
 namespace slide {
@@ -115,13 +116,8 @@ void NumberTexts::add(std::string_view text, std::uint64_t line) {
   text = trimmed(text);
   if (text.empty()) return;
   if (texts_++ == 0) line_ = line, first_ = shown_part(text);
-  const std::string_view digits = text.substr(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
-  const std::size_t point = digits.find('.');
-  decimals_ += digits.size() > 1 && point != std::string_view::npos &&
-                       digits.find_first_not_of("0123456789") == point &&
-                       digits.find_first_not_of("0123456789", point + 1) == std::string_view::npos
-                   ? 1
-                   : 0;
+  const bool has_sign = text.starts_with('-') || text.starts_with('+');
+  decimals_ += is_decimal(text.substr(has_sign ? 1 : 0)) ? 1 : 0;
 }
 
 std::string NumberTexts::warning(const std::string& origin) const {

@@ -31,12 +31,7 @@ bool is_uris(std::string_view cell) {
 // NAME:0.5
 bool has_weight(std::string_view name) {
   const std::size_t colon = name.rfind(':');
-  if (colon == std::string_view::npos || colon == 0) return false;
-  const std::string_view weight = name.substr(colon + 1);
-  const std::size_t point = weight.find('.');
-  return weight.size() > 1 && point != std::string_view::npos &&
-         weight.find_first_not_of("0123456789", point + 1) == std::string_view::npos &&
-         weight.find_first_not_of("0123456789") == point;
+  return colon != std::string_view::npos && colon > 0 && is_decimal(name.substr(colon + 1));
 }
 
 // Something on both sides.
@@ -50,6 +45,13 @@ bool is_parted_by(std::string_view cell, std::string_view separator) {
 bool is_decimal_whole(std::string_view text) {
   const std::size_t end = text.find_first_not_of("0123456789");
   return end != 0 && end != std::string_view::npos && text.substr(end) == ".0";
+}
+
+bool is_decimal(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  const std::size_t point = text.find_first_not_of(kDigits);
+  return text.size() > 1 && point != std::string_view::npos && text[point] == '.' &&
+         text.find_first_not_of(kDigits, point + 1) == std::string_view::npos;
 }
 
 void KindOfCell::add(std::string_view cell, std::uint64_t at) {
@@ -74,16 +76,16 @@ std::string LabelNames::warning(const std::string& origin) const {
   if (weighted_.cells > 0 && weighted_.cells * 2 >= cells_) {
     const std::string& name = weighted_.first;
     return fmt::format(
-        "{}:{}: the label '{}' looks like a name with a weight, and all of it is read as the name; write "
-        "'{}': "
-        "data.sample_weights weighs samples and data.label_weights labels, but no label of a single sample",
+        "{}:{}: the label '{}' looks like a name with a weight, and all of it is read as the name; "
+        "write '{}': data.sample_weights weighs samples and data.label_weights labels, but no label of a "
+        "single sample",
         origin, weighted_.line, name, name.substr(0, name.rfind(':')));
   }
   if (quoted_.cells == 0 || quoted_.cells * 2 < cells_) return {};
   return fmt::format(
-      "{}:{}: the labels stand in quotes, {}, which become part of the names; write them without, or make it "
-      "a "
-      "table: a first line of column names, data.text and data.labels, where quotes are removed",
+      "{}:{}: the labels stand in quotes, {}, which become part of the names; "
+      "write them without, or make it a table: a first line of column names, data.text and data.labels, "
+      "where quotes are removed",
       origin, quoted_.line, quoted_.first);
 }
 

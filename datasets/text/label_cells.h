@@ -15,6 +15,9 @@ namespace slide {
 // column has empty cells.
 bool is_decimal_whole(std::string_view text);
 
+// Whether the text is a decimal number without a sign: digits with a point among, before or after them.
+bool is_decimal(std::string_view text);
+
 // Number of cells of a kind, and the first one.
 struct KindOfCell {
   std::size_t cells = 0;
