@@ -68,9 +68,8 @@ CalibrationResult fit_calibration(const Model& model, const Dataset& samples, in
   const std::optional<Calibration> found = fit.fit();
   if (!found)
     fail_input(
-        "no calibration fits these {} samples: their best labels are all false or all true, or true less "
-        "often "
-        "where their scores are higher; give other samples that training has not seen",
+        "no calibration fits these {} samples: their best labels are all false or all true, "
+        "or true less often where their scores are higher; give other samples that training has not seen",
         samples.size());
   CalibrationResult result{*found, samples.size(), errors_of(labels, samples), {}};
   for (std::size_t i = 0; i < samples.size(); ++i)

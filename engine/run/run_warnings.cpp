@@ -34,9 +34,8 @@ void check_separator(const DataConfig& config, const TextModel* text) {
 void refuse_standard_input(const std::string& file) {
   if (file != "-") return;
   fail_input(
-      "-: training reads its data more than once, and standard input can be read once only; write the data "
-      "to a "
-      "file first");
+      "-: training reads its data more than once, and standard input can be read once only; "
+      "write the data to a file first");
 }
 
 std::string training_file_warning(const std::string& path, const DataConfig& config) {
@@ -90,10 +89,6 @@ std::string split_warning(std::size_t held_out, std::size_t samples, const std::
   return {};
 }
 
-}  // namespace
-
-namespace {
-
 // A warning that many training samples have no label; "" else. Training skips them.
 std::string unlabelled_warning(const Dataset& train, const std::string& path) {
   constexpr std::size_t kFew = 10;
@@ -103,10 +98,6 @@ std::string unlabelled_warning(const Dataset& train, const std::string& path) {
   return fmt::format("{}: {} of {} samples have no label and are skipped; check how their labels are written",
                      shown_path(path), without, train.samples());
 }
-
-}  // namespace
-
-namespace {
 
 // Whether memory cannot hold the weights of so many labels, in float32 from 128 units: require_memory() then
 // refuses them, with the reason of gap_warning().
@@ -122,7 +113,8 @@ void add_warnings(const DataConfig& config, RunData& data) {
   if (!log) note_dense_column(config, data);
   const auto labels = data.train.label_count();
   if (!log) add_label_warnings(data.train, config.train, data.train_report);
-  if (!log && data.text == nullptr && !exceed_memory(labels) && !has_xmc_header(head_of_file(config.train)))
+  const bool states_sizes = !log && data.text == nullptr && has_xmc_header(head_of_file(config.train));
+  if (!log && data.text == nullptr && !states_sizes && !exceed_memory(labels))
     add_gap_warning(data.train, config.train, data.train_report);
   if (log) add_log_warnings(data.train, config.train, data.train_report);
   if (std::string bare = log ? "" : unlabelled_warning(data.train, config.train); !bare.empty())
@@ -142,7 +134,7 @@ void add_warnings(const DataConfig& config, RunData& data) {
     std::string foreign = foreign_warning(count_unknown(*rows, report, labels), path, rows->size(),
                                           feature_kind(data.text.get()));
     if (!foreign.empty()) return report.add_warning(std::move(foreign));
-    if (log || (data.text == nullptr && !has_xmc_header(head_of_file(config.train)))) return;
+    if (log || (data.text == nullptr && !states_sizes)) return;
     std::string header = header_warning(path, data.train.sparse_count(), labels);
     if (!header.empty()) report.add_warning(std::move(header));
   };
