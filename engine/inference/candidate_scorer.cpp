@@ -38,7 +38,8 @@ CandidateScorer::CandidateScorer(const Network& network, std::size_t candidates,
   }
   if (linear_term_of(output) == nullptr) return;
   wide_.emplace(*linear_term_of(output), network.sample_features(), always_, threads);
-  if (search_) always_postings_.emplace(*linear_term_of(output), always_ids_, network.sample_features());
+  if (search_)
+    always_postings_.emplace(*linear_term_of(output), always_ids_, network.sample_features(), threads);
 }
 
 std::size_t CandidateScorer::bytes() const {

@@ -6,10 +6,10 @@
 
 namespace slide {
 
-FullScorer::FullScorer(const Network& network)
+FullScorer::FullScorer(const Network& network, int threads)
     : output_(network.output()), pass_(output_, linear_term_of(output_) != nullptr) {
   if (linear_term_of(output_) != nullptr)
-    postings_.emplace(*linear_term_of(output_), output_.all_neurons(), network.sample_features());
+    postings_.emplace(*linear_term_of(output_), output_.all_neurons(), network.sample_features(), threads);
 }
 
 std::unique_ptr<FullScorer::Scratch> FullScorer::make_full_scratch(std::size_t blocks,

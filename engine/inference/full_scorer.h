@@ -14,7 +14,7 @@ namespace slide {
 
 class FullScorer final : public Scorer {
  public:
-  explicit FullScorer(const Network& network);
+  FullScorer(const Network& network, int threads);
 
   struct Scratch final : Scorer::Scratch {
     ExactPass::Scratch pass;

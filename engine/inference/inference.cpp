@@ -66,7 +66,7 @@ Inference Predictor::inference(const Wanted& wanted) const {
 const Scorer& Predictor::scorer_of(std::size_t lanes, bool exact) const {
   if (!exact) return lanes == 1 ? scorers_->alone() : scorers_->together();
   std::call_once(all_neurons_->once,
-                 [&] { all_neurons_->scorer = std::make_unique<FullScorer>(trained_.network); });
+                 [&] { all_neurons_->scorer = std::make_unique<FullScorer>(trained_.network, 1); });
   return *all_neurons_->scorer;
 }
 

@@ -7,7 +7,6 @@
 #include "engine/inference/full_scorer.h"
 #include "engine/inference/probability.h"
 #include "engine/inference/sample_bounded_scorer.h"
-#include "engine/wide/linear_term.h"
 
 namespace slide {
 
@@ -15,10 +14,9 @@ namespace {
 
 // Chooses the number of bounded features such that bounds take at most a fourth of the memory of the linear
 // term and its postings.
-std::shared_ptr<const WideBounds> bounds_of(const LinearTerm& wide, std::size_t features) {
-  const std::size_t neurons = wide.storage().offsets.size() - 1;
+std::shared_ptr<const WideBounds> bounds_of(const WidePostings& postings, std::size_t neurons, int threads) {
   const std::size_t few = std::max(WideBounds::kFew, neurons / (4 * WideBounds::kGroup));
-  return std::make_shared<const WideBounds>(wide, features, few);
+  return std::make_shared<const WideBounds>(postings, neurons, few, threads);
 }
 
 }  // namespace
@@ -35,7 +33,7 @@ Scorers::Scorers(const TrainedNetwork& trained, const ScorerChoice& choice, int 
   if (choice.mode == Inference::kFull) {
     choose_full(trained, choice, threads);
   } else if (choice.candidates >= trained.network.labels()) {
-    together_ = alone_ = &add<FullScorer>(trained.network);
+    together_ = alone_ = &add<FullScorer>(trained.network, threads);
   } else {
     together_ = alone_ = &add<CandidateScorer>(trained.network, choice.candidates, threads);
   }
@@ -43,7 +41,7 @@ Scorers::Scorers(const TrainedNetwork& trained, const ScorerChoice& choice, int 
 
 void Scorers::choose_full(const TrainedNetwork& trained, const ScorerChoice& choice, int threads) {
   const Network& network = trained.network;
-  const FullScorer& full = add<FullScorer>(network);
+  const FullScorer& full = add<FullScorer>(network, threads);
   together_ = alone_ = &full;
   // Bounds do not give the softmax normaliser that kNN votes need, and require a hidden layer.
   const bool needs_all = trained.neighbours != nullptr && is_normalised(network.config().loss.kind);
@@ -51,8 +49,7 @@ void Scorers::choose_full(const TrainedNetwork& trained, const ScorerChoice& cho
   // With by_row, a block could be scored exactly as a whole, in another order of sums.
   const bool bound_first = choice.bound_first && !choice.by_row;
   if (!bound_first && !choice.low_latency) return;
-  const LinearTerm* wide = linear_term_of(network.output());
-  if (wide != nullptr) bounds_ = bounds_of(*wide, network.sample_features());
+  if (full.postings() != nullptr) bounds_ = bounds_of(*full.postings(), network.output().size(), threads);
   if (choice.low_latency) {
     const SampleBoundedScorer& sample_scorer = add<SampleBoundedScorer>(full, network, bounds_);
     if (sample_scorer.bounded()) alone_ = &sample_scorer;

@@ -124,9 +124,10 @@ void Neighbours::list_postings(std::size_t features, int threads) {
     for (auto& places : next) end += std::exchange(places[f], end);
     offsets_[f + 1] = end;
   }
-  posted_.resize(entries);
+  posted_ = AlignedArray<std::uint32_t>(entries);
   const bool bytes = storage_.small.in_bytes();
-  bytes ? q_.resize(entries) : weights_.resize(entries);
+  q_ = AlignedArray<std::int8_t>(bytes ? entries : 0);
+  weights_ = AlignedArray<std::uint16_t>(bytes ? 0 : entries);
   parallel_for(tasks, threads, [&](std::size_t task, int) {
     each_entry(task, [&](std::size_t i, std::uint64_t at) {
       const std::uint64_t to = next[task][storage_.features[at]]++;

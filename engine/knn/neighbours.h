@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "datasets/rows/dataset.h"
+#include "engine/base/aligned.h"
 #include "engine/config/config.h"
 #include "engine/kernels/small_values.h"
 #include "engine/knn/dense_samples.h"
@@ -156,7 +157,7 @@ class Neighbours {
   const Storage& storage() const { return storage_; }
   // The samples that have a feature, ascending.
   std::span<const std::uint32_t> samples_with(std::uint32_t feature) const {
-    return std::span(posted_).subspan(offsets_[feature], count(feature));
+    return posted_.span().subspan(offsets_[feature], count(feature));
   }
   std::size_t features() const { return offsets_.size() - 1; }
   std::size_t samples() const { return storage_.samples(); }
@@ -193,12 +194,12 @@ class Neighbours {
 
   NeighbourConfig config_;
   Storage storage_;
-  std::vector<std::uint64_t> offsets_;  // posting lists by feature
-  std::vector<std::uint32_t> posted_;   // samples that have the feature, ascending
-  std::vector<std::uint16_t> weights_;  // their bfloat16 values
-  std::vector<std::int8_t> q_;          // or their int8 values
-  std::vector<float> factors_;          // storage_.feature_weights as floats
-  std::vector<float> norms_;            // by sample: 1 / length with feature weights; empty where weights are
+  std::vector<std::uint64_t> offsets_;   // posting lists by feature
+  AlignedArray<std::uint32_t> posted_;   // samples that have the feature, ascending
+  AlignedArray<std::uint16_t> weights_;  // their bfloat16 values
+  AlignedArray<std::int8_t> q_;          // or their int8 values
+  std::vector<float> factors_;           // storage_.feature_weights as floats
+  std::vector<float> norms_;  // by sample: 1 / length with feature weights; empty where weights are
   struct Cooccurrence {
     std::once_flag counted;
     LabelCooccurrence labels;

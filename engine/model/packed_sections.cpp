@@ -148,12 +148,6 @@ bool are_neighbour_values(const Neighbours::Storage& kept) {
 
 void put_packed_wide(ByteWriter& out, const LinearTerm& wide, ModelForm form) {
   const LinearTerm::Storage& kept = wide.storage();
-  for (std::size_t n = 0; n + 1 < kept.offsets.size(); ++n) {
-    const auto own = std::span(kept.features.data(), kept.features.size())
-                         .subspan(kept.offsets[n], kept.offsets[n + 1] - kept.offsets[n]);
-    if (std::ranges::adjacent_find(own, std::ranges::greater_equal()) != own.end())
-      fail_input("wide weights of neuron {} do not ascend by feature; train again", n);
-  }
   Rows rows = rounded(
       kept.offsets, {kept.features.data(), kept.features.size()},
       [&](std::size_t n, std::uint64_t at) { return kept.weight(n, at); }, form);

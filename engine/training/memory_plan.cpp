@@ -14,6 +14,7 @@
 #include "engine/network/parameters.h"
 #include "engine/wide/margin_choice.h"
 #include "engine/wide/network_start.h"
+#include "engine/wide/weights_by_feature.h"
 #include "engine/wide/wide_bounds.h"
 #include "engine/wide/wide_candidates.h"
 #include "engine/wide/wide_postings.h"
@@ -107,7 +108,8 @@ double candidate_bytes(const Config& config, const NetworkShape& shape, double w
   double bytes = lsh::NeuronIndex::fixed_bytes_of(neurons, shape.layers.back().inputs) +
                  threads * kCounts * double(neurons);
   if (config.layers.back().wide)
-    bytes += WideCandidates::bytes_of(wide, double(shape.features)) + WideCandidates::making_bytes_of(wide);
+    bytes += WideCandidates::bytes_of(wide, double(shape.features)) +
+             WideCandidates::making_bytes_of(wide, double(neurons), double(shape.features), threads);
   return bytes;
 }
 
@@ -122,7 +124,8 @@ double evaluation_bytes(const Config& config, const NetworkShape& shape, std::si
   if (resolved_inference(config, labels) == Inference::kLsh) {
     bytes += candidate_bytes(config, shape, wide, threads);
   } else if (output.wide) {
-    bytes += WidePostings::bytes_of(wide, double(shape.features));
+    bytes += WidePostings::bytes_of(wide, double(shape.features)) +
+             WeightsByFeature::bytes_of(double(shape.layers.back().neurons), double(shape.features));
     if (bounds_scores(shape)) bytes += WideBounds::bytes_of(wide, double(shape.features));
   }
   if (config.neighbours.share > 0 && bounds.samples > 0)

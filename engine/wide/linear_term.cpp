@@ -225,10 +225,22 @@ void LinearTerm::get_weights(ByteReader& in, std::size_t features) {
                     std::ranges::is_sorted(s.offsets) &&
                     std::ranges::all_of(s.features, [&](std::uint32_t id) { return id < features; });
   if (!good) in.refuse("impossible wide weights");
+  const std::size_t unordered = s.first_unordered();
+  if (unordered < s.offsets.size() - 1)
+    in.refuse(fmt::format("wide weights, neuron {}: features that do not ascend", unordered));
   const std::size_t bad = get_finite(in, s.weights.span());
   if (bad == s.weights.size()) return;
   const auto neuron = std::ranges::upper_bound(s.offsets, bad) - s.offsets.begin() - 1;
   in.refuse(fmt::format("wide weights, neuron {}, feature {}: no finite number", neuron, s.features[bad]));
+}
+
+std::size_t LinearTerm::Storage::first_unordered() const {
+  std::size_t n = 0;
+  for (; n + 1 < offsets.size(); ++n) {
+    const auto own = features.span().subspan(offsets[n], offsets[n + 1] - offsets[n]);
+    if (std::ranges::adjacent_find(own, std::ranges::greater_equal()) != own.end()) break;
+  }
+  return n;
 }
 
 double LinearTerm::bytes_of(double weights, double neurons) {

@@ -89,8 +89,8 @@ class LinearTerm final : public OutputTerm {
   // number of weights before theirs.
   std::uint64_t load(ByteReader& in, std::size_t features, std::size_t first, std::size_t neurons) override;
   // Reads the weights into the storage, whose patterns are read already. Throws InputError for patterns that
-  // are not consecutive or name features from `features` on, and, with its position, for a weight that is not
-  // finite.
+  // are not consecutive, do not ascend by feature or name features from `features` on, and, with its
+  // position, for a weight that is not finite.
   void get_weights(ByteReader& in, std::size_t features);
 
   std::size_t weights() const override { return storage_.features.size(); }
@@ -115,6 +115,8 @@ class LinearTerm final : public OutputTerm {
     float weight(std::size_t neuron, std::uint64_t at) const {
       return small.empty() ? weights[at] : small.value(neuron, at);
     }
+    // The first neuron whose features do not ascend; the number of neurons where all do.
+    std::size_t first_unordered() const;
     // Converts quantized weights to floats.
     void widen();
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/parallel.h"
 #include "engine/kernels/bf16.h"
 #include "engine/kernels/kernels.h"
 
@@ -29,36 +30,29 @@ void WideBounds::Samples::clear() {
   from.assign(1, 0);
 }
 
-WideBounds::WideBounds(const LinearTerm& wide, std::size_t features, std::size_t few)
-    : groups_((wide.storage().offsets.size() - 1 + kGroup - 1) / kGroup),
+WideBounds::WideBounds(const WidePostings& postings, std::size_t neurons, std::size_t few, int threads)
+    : groups_((neurons + kGroup - 1) / kGroup),
       few_(few),
       stride_(round_up(groups_, kernels::kPairGroup)),
-      rows_(features, 0) {
-  const LinearTerm::Storage& from = wide.storage();
-  for (const std::uint32_t f : from.features) ++rows_[f];
-  std::uint32_t count = 0;
-  for (std::uint32_t& row : rows_) row = row > few ? count++ : kNone;
-  std::vector<float> largest(count, 0.0f);
-  const auto each_weight = [&](const auto& use) {
-    for (std::size_t n = 0; n + 1 < from.offsets.size(); ++n) {
-      for (std::uint64_t at = from.offsets[n]; at < from.offsets[n + 1]; ++at) {
-        const std::uint32_t row = rows_[from.features[at]];
-        if (row != kNone) use(n, row, from.weight(n, at));
-      }
-    }
-  };
-  each_weight([&](std::size_t, std::uint32_t row, float w) { largest[row] = std::max(largest[row], w); });
-  q_ = AlignedArray<std::int8_t>(count * stride_);
-  exponents_ = AlignedArray<std::int8_t>(count);
-  std::vector<float> factors(count);
-  for (std::size_t r = 0; r < count; ++r) {
-    const int exponent = exponent_of(largest[r]);
-    exponents_[r] = static_cast<std::int8_t>(exponent);
-    factors[r] = kernels::int8_factor(-exponent);
+      rows_(postings.features(), kNone) {
+  std::vector<std::size_t> bounded;  // feature of each row
+  for (std::size_t f = 0; f < rows_.size(); ++f) {
+    if (postings.count(f) <= few) continue;
+    rows_[f] = static_cast<std::uint32_t>(bounded.size());
+    bounded.push_back(f);
   }
-  each_weight([&](std::size_t n, std::uint32_t row, float w) {
-    std::int8_t& bound = q_[row * stride_ + n / kGroup];
-    bound = std::max(bound, static_cast<std::int8_t>(std::ceil(std::max(w, 0.0f) * factors[row])));
+  q_ = AlignedArray<std::int8_t>(bounded.size() * stride_);
+  exponents_ = AlignedArray<std::int8_t>(bounded.size());
+  parallel_for(bounded.size(), threads, [&](std::size_t row, int) {
+    float largest = 0.0f;
+    postings.visit(bounded[row], [&](std::uint32_t, float w) { largest = std::max(largest, w); });
+    const int exponent = exponent_of(largest);
+    exponents_[row] = static_cast<std::int8_t>(exponent);
+    const float factor = kernels::int8_factor(-exponent);
+    postings.visit(bounded[row], [&](std::uint32_t n, float w) {
+      std::int8_t& bound = q_[row * stride_ + n / kGroup];
+      bound = std::max(bound, static_cast<std::int8_t>(std::ceil(std::max(w, 0.0f) * factor)));
+    });
   });
 }
 

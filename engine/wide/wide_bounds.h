@@ -12,7 +12,7 @@
 
 #include "datasets/rows/dataset.h"
 #include "engine/base/aligned.h"
-#include "engine/wide/linear_term.h"
+#include "engine/wide/wide_postings.h"
 
 namespace slide {
 
@@ -22,8 +22,9 @@ class WideBounds {
   static constexpr std::size_t kGroup = 16;  // neurons that share a bound
   static constexpr std::size_t kFew = 256;
 
-  // For all neurons of a linear term over `features` features, without the features of at most `few` neurons.
-  WideBounds(const LinearTerm& wide, std::size_t features, std::size_t few = kFew);
+  // For a linear term by the postings of all its `neurons` neurons, without the features of at most `few`
+  // neurons.
+  WideBounds(const WidePostings& postings, std::size_t neurons, std::size_t few, int threads);
 
   std::size_t groups() const { return groups_; }
   std::size_t few() const { return few_; }

@@ -4,10 +4,10 @@
 #include <bit>
 #include <cmath>
 #include <functional>
-#include <numeric>
 
 #include "engine/base/parallel.h"
 #include "engine/base/prefetch.h"
+#include "engine/wide/weights_by_feature.h"
 
 namespace slide {
 
@@ -16,38 +16,13 @@ namespace {
 constexpr std::size_t kScoresAhead = 16;   // prefetch distance in postings
 constexpr std::uint32_t kClassShift = 20;  // scores of a class agree in exponent and three bits of mantissa
 constexpr std::size_t kClasses = std::size_t{1} << (31 - kClassShift);  // of positive floats
-constexpr std::size_t kTaskFeatures = 1024;
 
-struct Posting {
-  std::uint32_t neuron;
-  float weight;
-};
-
-bool is_stronger(const Posting& a, const Posting& b) {
-  const float x = std::fabs(a.weight), y = std::fabs(b.weight);
-  return x > y || (x == y && a.neuron < b.neuron);
-}
-
-// All weights of the neurons that are not excluded, by feature, neurons ascending; with the offsets of the
-// features.
-std::vector<Posting> list_by_feature(const LinearTerm::Storage& from, const std::vector<bool>& excluded,
-                                     std::vector<std::uint64_t>& offsets) {
-  const std::size_t neurons = from.offsets.size() - 1;
-  for (std::size_t n = 0; n < neurons; ++n) {
-    if (excluded[n]) continue;
-    for (std::uint64_t i = from.offsets[n]; i < from.offsets[n + 1]; ++i) ++offsets[from.features[i] + 1];
+std::vector<std::uint32_t> without(const std::vector<bool>& excluded) {
+  std::vector<std::uint32_t> ids;
+  for (std::uint32_t n = 0; n < excluded.size(); ++n) {
+    if (!excluded[n]) ids.push_back(n);
   }
-  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
-  std::vector<Posting> postings(offsets.back());
-  std::vector<std::uint64_t> next(offsets.begin(), offsets.end() - 1);
-  for (std::size_t n = 0; n < neurons; ++n) {
-    if (excluded[n]) continue;
-    for (std::uint64_t i = from.offsets[n]; i < from.offsets[n + 1]; ++i) {
-      const float weight = from.small.empty() ? from.weights[i] : from.small.value(n, i);
-      postings[next[from.features[i]]++] = {static_cast<std::uint32_t>(n), weight};
-    }
-  }
-  return postings;
+  return ids;
 }
 
 std::uint32_t class_of(float positive) {
@@ -59,26 +34,62 @@ std::uint32_t class_of(float positive) {
 WideCandidates::WideCandidates(const LinearTerm& wide, std::size_t features,
                                const std::vector<bool>& excluded, int threads, std::size_t strongest)
     : offsets_(features + 1), neuron_count_(excluded.size()) {
-  std::vector<std::uint64_t> from(features + 1);
-  std::vector<Posting> all = list_by_feature(wide.storage(), excluded, from);
+  const LinearTerm::Storage& from = wide.storage();
+  const std::vector<std::uint32_t> ids = without(excluded);
+  const WeightsByFeature by_feature(from, ids, features, threads);
+  const std::vector<std::uint64_t>& all = by_feature.offsets();
   for (std::size_t f = 0; f < features; ++f)
-    offsets_[f + 1] = offsets_[f] + std::min<std::uint64_t>(from[f + 1] - from[f], strongest);
+    offsets_[f + 1] = offsets_[f] + std::min<std::uint64_t>(all[f + 1] - all[f], strongest);
   neurons_ = AlignedArray<std::uint32_t>(offsets_.back());
   weights_ = AlignedArray<float>(offsets_.back());
-  parallel_for((features + kTaskFeatures - 1) / kTaskFeatures, threads, [&](std::size_t task, int) {
-    for (std::size_t f = task * kTaskFeatures; f < std::min(features, (task + 1) * kTaskFeatures); ++f) {
-      const std::span<Posting> list(all.data() + from[f], from[f + 1] - from[f]);
-      if (list.size() > strongest) {
-        const auto kept = list.begin() + static_cast<std::ptrdiff_t>(strongest);
-        std::nth_element(list.begin(), kept, list.end(), is_stronger);
-        std::sort(list.begin(), kept, [](const Posting& a, const Posting& b) { return a.neuron < b.neuron; });
-      }
-      for (std::uint64_t i = 0; i < offsets_[f + 1] - offsets_[f]; ++i) {
-        neurons_[offsets_[f] + i] = list[i].neuron;
-        weights_[offsets_[f] + i] = list[i].weight;
-      }
-    }
+  std::vector<TilePostings> of_thread(static_cast<std::size_t>(std::max(1, threads)));
+  parallel_for(by_feature.tiles(), threads, [&](std::size_t tile, int thread) {
+    const std::size_t first = by_feature.first_feature(tile), end = by_feature.first_feature(tile + 1);
+    TilePostings& postings = of_thread[static_cast<std::size_t>(thread)];
+    postings.make_room(all[end] - all[first]);
+    by_feature.visit(tile, [&](std::uint64_t place, std::size_t n, std::uint64_t i) {
+      postings.neurons[place - all[first]] = ids[n];
+      postings.weights[place - all[first]] = from.weight(ids[n], i);
+    });
+    for (std::size_t f = first; f < end; ++f)
+      keep_strongest(postings, all[f] - all[first], all[f + 1] - all[f], f);
   });
+}
+
+void WideCandidates::TilePostings::make_room(std::size_t size) {
+  if (neurons.size() >= size) return;
+  neurons = AlignedArray<std::uint32_t>(size);
+  weights = AlignedArray<float>(size);
+}
+
+// Stores the strongest of the `count` postings from `begin` on, those of `feature`: as many as fit its place.
+// Of equally strong ones the first are stored.
+void WideCandidates::keep_strongest(TilePostings& from, std::size_t begin, std::size_t count,
+                                    std::size_t feature) {
+  const std::uint64_t to = offsets_[feature];
+  const std::size_t kept = offsets_[feature + 1] - to;
+  const std::uint32_t* neurons = from.neurons.data() + begin;
+  const float* weights = from.weights.data() + begin;
+  float least = 0.0F;        // absolute value of the weakest one to keep
+  std::size_t equal = kept;  // number of weights of this strength to keep
+  if (kept < count) {
+    std::vector<float>& sizes = from.sizes;
+    sizes.resize(count);
+    std::ranges::transform(std::span(weights, count), sizes.begin(), [](float w) { return std::fabs(w); });
+    const auto last = sizes.begin() + static_cast<std::ptrdiff_t>(kept) - 1;
+    std::nth_element(sizes.begin(), last, sizes.end(), std::greater<>());
+    least = *last;
+    equal = static_cast<std::size_t>(std::count(sizes.begin(), last + 1, least));
+  }
+  for (std::size_t i = 0, stored = 0; stored < kept; ++i) {
+    const float size = std::fabs(weights[i]);
+    const bool is_least = kept < count && size == least;
+    if ((kept < count && size < least) || (is_least && equal == 0)) continue;
+    equal -= is_least ? 1 : 0;
+    neurons_[to + stored] = neurons[i];
+    weights_[to + stored] = weights[i];
+    ++stored;
+  }
 }
 
 WideCandidates::Scratch WideCandidates::make_scratch() const {
@@ -159,6 +170,14 @@ std::size_t WideCandidates::bytes() const {
 double WideCandidates::bytes_of(double weights, double features) {
   return (features + 1) * sizeof(std::uint64_t) +
          std::min(weights, features * double(kStrongest)) * (sizeof(std::uint32_t) + sizeof(float));
+}
+
+// Each thread holds the postings of a tile, which end with all those of a feature.
+double WideCandidates::making_bytes_of(double weights, double neurons, double features, int threads) {
+  const double tile = weights / WeightsByFeature::kMaxTiles + neurons;
+  return WeightsByFeature::bytes_of(neurons, features) +
+         std::min(weights, double(threads) * tile) * (sizeof(std::uint32_t) + sizeof(float)) +
+         neurons * sizeof(std::uint32_t);
 }
 
 }  // namespace slide

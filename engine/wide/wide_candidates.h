@@ -20,7 +20,7 @@ class WideCandidates {
   static constexpr std::size_t kStrongest = 256;  // weights of a feature
 
   // Keeps the `strongest` weights of each of `features` features, by absolute value, of the neurons without
-  // excluded[neuron]. O(weights), and as much working memory.
+  // excluded[neuron]. O(weights).
   WideCandidates(const LinearTerm& wide, std::size_t features, const std::vector<bool>& excluded, int threads,
                  std::size_t strongest = kStrongest);
 
@@ -46,10 +46,19 @@ class WideCandidates {
   std::size_t bytes() const;
   // Expected bytes() for a linear term of `weights` weights over `features` features.
   static double bytes_of(double weights, double features);
-  // Working memory of the constructor.
-  static double making_bytes_of(double weights) { return weights * 2 * sizeof(std::uint32_t); }
+  // Working memory of the constructor, for `neurons` neurons and `threads` threads.
+  static double making_bytes_of(double weights, double neurons, double features, int threads);
 
  private:
+  // All postings of the features of a tile, one feature after another; a thread's working memory.
+  struct TilePostings {
+    AlignedArray<std::uint32_t> neurons;
+    AlignedArray<float> weights;
+    std::vector<float> sizes;  // absolute weights of a feature
+    void make_room(std::size_t size);
+  };
+  void keep_strongest(TilePostings& from, std::size_t begin, std::size_t count, std::size_t feature);
+
   std::vector<std::uint64_t> offsets_;   // by feature
   AlignedArray<std::uint32_t> neurons_;  // [posting]
   AlignedArray<float> weights_;          // [posting]

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 #include <type_traits>
 
+#include "engine/base/parallel.h"
 #include "engine/base/prefetch.h"
 #include "engine/kernels/kernels.h"
+#include "engine/wide/weights_by_feature.h"
 
 namespace slide {
 
@@ -15,33 +16,29 @@ constexpr std::size_t kCached = 8192;  // scores to which dense columns are adde
 constexpr std::size_t kAhead = 8;      // features
 }  // namespace
 
-WidePostings::WidePostings(const LinearTerm& wide, std::span<const std::uint32_t> ids, std::size_t features)
-    : offsets_(features + 1, 0) {
+WidePostings::WidePostings(const LinearTerm& wide, std::span<const std::uint32_t> ids, std::size_t features,
+                           int threads) {
   const LinearTerm::Storage& from = wide.storage();
-  for (const std::uint32_t id : ids) {
-    for (std::uint64_t i = from.offsets[id]; i < from.offsets[id + 1]; ++i) ++offsets_[from.features[i] + 1];
-  }
-  std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
+  const WeightsByFeature by_feature(from, ids, features, threads);
+  offsets_ = by_feature.offsets();
   neurons_ = AlignedArray<std::uint32_t>(offsets_.back());
   const bool bytes = from.small.in_bytes(), floats = from.small.empty();
   weights_ = AlignedArray<float>(floats ? offsets_.back() : 0);
   small_.halves.resize(floats || bytes ? 0 : offsets_.back());
   small_.q.resize(bytes ? offsets_.back() : 0);
   small_.exponents.resize(bytes ? ids.size() : 0);
-  std::vector<std::uint64_t> next(offsets_.begin(), offsets_.end() - 1);
-  for (std::size_t n = 0; n < ids.size(); ++n) {
-    if (bytes) small_.exponents[n] = from.small.exponents[ids[n]];
-    for (std::uint64_t i = from.offsets[ids[n]]; i < from.offsets[ids[n] + 1]; ++i) {
-      const std::uint64_t at = next[from.features[i]]++;
-      neurons_[at] = static_cast<std::uint32_t>(n);
+  for (std::size_t n = 0; bytes && n < ids.size(); ++n) small_.exponents[n] = from.small.exponents[ids[n]];
+  parallel_for(by_feature.tiles(), threads, [&](std::size_t tile, int) {
+    by_feature.visit(tile, [&](std::uint64_t place, std::size_t n, std::uint64_t i) {
+      neurons_[place] = static_cast<std::uint32_t>(n);
       if (floats)
-        weights_[at] = from.weights[i];
+        weights_[place] = from.weights[i];
       else if (bytes)
-        small_.q[at] = from.small.q[i];
+        small_.q[place] = from.small.q[i];
       else
-        small_.halves[at] = from.small.halves[i];
-    }
-  }
+        small_.halves[place] = from.small.halves[i];
+    });
+  });
 }
 
 void WidePostings::Walk::sort() {

@@ -17,7 +17,7 @@ namespace slide {
 class WidePostings {
  public:
   // For the neurons `ids` of the linear term; methods below number them 0, 1, ... in this order.
-  WidePostings(const LinearTerm& wide, std::span<const std::uint32_t> ids, std::size_t features);
+  WidePostings(const LinearTerm& wide, std::span<const std::uint32_t> ids, std::size_t features, int threads);
 
   // For blocks of samples: all neurons in ascending order, one range per call. start() begins with the
   // block's features; each add() continues from the previous end up to `end`: z[(n - first) * lanes + s] +=
@@ -46,6 +46,17 @@ class WidePostings {
   // `limit` neurons.
   void add(const SparseRow& row, std::size_t limit, float* z) const;
 
+  std::size_t features() const { return offsets_.size() - 1; }
+  // Number of neurons with a weight for a feature.
+  std::size_t count(std::size_t feature) const { return offsets_[feature + 1] - offsets_[feature]; }
+  // Calls use(neuron, weight) for each of them, in ascending order.
+  template <class Use>
+  void visit(std::size_t feature, Use&& use) const {
+    by_form([&](const auto& weight) {
+      for (std::uint64_t p = offsets_[feature]; p < offsets_[feature + 1]; ++p) use(neurons_[p], weight(p));
+    });
+  }
+
   std::size_t bytes() const;
   // Memory for all neurons of a linear term of `weights` weights.
   static double bytes_of(double weights, double features);
@@ -56,7 +67,6 @@ class WidePostings {
   void add_listed(const BlockFeatures& features, std::uint32_t end, std::size_t lanes, float* z,
                   Walk& walk) const;
 
-  std::size_t count(std::size_t feature) const { return offsets_[feature + 1] - offsets_[feature]; }
   void widen_dense(std::uint32_t end, Walk& walk) const;
   void prefetch_posting(std::uint64_t p) const;
   // Calls use(weight_of_posting) with the accessor for the stored form of weights.

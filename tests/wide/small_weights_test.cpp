@@ -100,7 +100,7 @@ TEST_P(SmallWeights, BlocksGetTheSameScoresByNeuronAndByFeature) {
       TermHits hits;
       TermScratch scratch;
       wide.forward(features, ids, lanes, z.data(), hits, scratch);
-      const WidePostings postings(wide, ids, kSmallFeatures);
+      const WidePostings postings(wide, ids, kSmallFeatures, 2);
       WidePostings::Walk walk;
       postings.start(features, walk);
       for (std::size_t first = 0; first < ids.size(); first += 40) {
@@ -122,7 +122,7 @@ TEST_P(SmallWeights, SamplesAloneAndTheirCandidatesGetTheSameScores) {
   for (const std::size_t strongest : {3, 20, 1000}) {
     for (const SparseRow& row : samples.rows) {
       const auto scores = [&](const LinearTerm& wide) {
-        const WidePostings postings(wide, ids, kSmallFeatures);
+        const WidePostings postings(wide, ids, kSmallFeatures, 2);
         std::vector<float> z(ids.size(), 0.25F);
         postings.add(row, SIZE_MAX, z.data());
         const std::vector<bool> excluded(wide.storage().offsets.size() - 1);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "engine/base/rng.h"
@@ -43,6 +44,12 @@ LinearTerm some_path(bool bytes) {
   return wide;
 }
 
+WideBounds bounds_of(const LinearTerm& wide, std::size_t few) {
+  std::vector<std::uint32_t> ids(kBoundNeurons);
+  std::iota(ids.begin(), ids.end(), 0U);
+  return {WidePostings(wide, ids, kBoundFeatures, 2), kBoundNeurons, few, 2};
+}
+
 // Contribution of features of more than `few` neurons to the score of `neuron`, in double.
 double common_score(const LinearTerm& wide, std::size_t few, std::size_t neuron, const SparseRow& row) {
   const LinearTerm::Storage& kept = wide.storage();
@@ -72,7 +79,7 @@ class Bounds : public testing::TestWithParam<bool> {};
 TEST_P(Bounds, AreNotBelowAnyScoreAndReachTheLargest) {
   const LinearTerm wide = some_path(GetParam());
   for (const std::size_t few : {0, 60, 1000}) {
-    const WideBounds bounds(wide, kBoundFeatures, few);
+    const WideBounds bounds = bounds_of(wide, few);
     ASSERT_EQ(bounds.groups(), (kBoundNeurons + WideBounds::kGroup - 1) / WideBounds::kGroup);
     WideBounds::Samples samples;
     Rng rng(6, Purpose::kTest);
@@ -113,7 +120,7 @@ TEST_P(Bounds, AreNotBelowAnyScoreAndReachTheLargest) {
 INSTANTIATE_TEST_SUITE_P(Forms, Bounds, testing::Bool());
 
 TEST(WideBounds, ThereAreNoneForValuesBelowZero) {
-  const WideBounds bounds(some_path(false), kBoundFeatures, 0);
+  const WideBounds bounds = bounds_of(some_path(false), 0);
   WideBounds::Samples samples;
   const std::vector<std::uint32_t> ids = {1, 4};
   for (const float value : {-1e-6F, -3.0F, std::numeric_limits<float>::quiet_NaN()}) {

@@ -263,7 +263,7 @@ std::vector<std::uint32_t> first_ids(std::size_t count) {
 TEST(WidePostings, AddScoresAllNeuronsRangeByRange) {
   const Dataset data = random_data(130);
   const LinearTerm wide(wide_config(7), wide_config(7).wide_scale, data, kLabels, 1);
-  const WidePostings postings(wide, first_ids(kLabels), kFeatures);
+  const WidePostings postings(wide, first_ids(kLabels), kFeatures, 2);
   for (const std::size_t lanes : {1, 16, 32, 64, 128}) {
     std::vector<SparseRow> rows;
     for (std::size_t i = 0; i < (lanes == 1 ? 1 : lanes - 3); ++i) rows.push_back(data.features(i));
