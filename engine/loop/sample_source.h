@@ -28,7 +28,7 @@ class SampleSource {
   virtual void fill(const Network& network, std::span<const std::uint32_t> some, std::uint64_t epoch,
                     Block& block) = 0;
 
-  // Whether samples mask neurons of the output layer (Block::left_out).
+  // Whether samples mask neurons of the output layer (Block::masked).
   virtual bool masks() const { return false; }
   // Reserves memory for `blocks` blocks of up to `feature_entries` features, numbered from 0.
   virtual void reserve(std::size_t blocks, std::size_t feature_entries) {

@@ -37,9 +37,9 @@ void ActiveSet::set_labels(std::span<const std::span<const std::uint32_t>> label
   place_all(labels, first, neurons, label_positions, label_offsets);
 }
 
-void ActiveSet::set_left_out(std::span<const std::span<const std::uint32_t>> labels, std::size_t first,
-                             std::size_t neurons) {
-  place_all(labels, first, neurons, left_out_positions, left_out_offsets);
+void ActiveSet::set_masked(std::span<const std::span<const std::uint32_t>> labels, std::size_t first,
+                           std::size_t neurons) {
+  place_all(labels, first, neurons, masked_positions, masked_offsets);
 }
 
 AliasTable::AliasTable(std::span<const std::uint32_t> weights)
@@ -133,22 +133,22 @@ void ActiveSampler::select(const ActiveQuery& query, const lsh::NeuronIndex* ind
   set.sources.frequency = count_added();
   add_uniform(rng, scratch, set);
   set.sources.uniform = count_added();
-  if (!query.left_out.empty()) find_left_out(query, scratch, set);
+  if (!query.masked.empty()) find_masked(query, scratch, set);
 }
 
-// Sets left_out_positions and left_out_offsets: the masked neurons that are active.
-void ActiveSampler::find_left_out(const ActiveQuery& query, SamplerScratch& scratch, ActiveSet& set) const {
+// Sets masked_positions and masked_offsets: the masked neurons that are active.
+void ActiveSampler::find_masked(const ActiveQuery& query, SamplerScratch& scratch, ActiveSet& set) const {
   for (std::size_t place = 0; place < set.ids.size(); ++place)
     scratch.position[set.ids[place]] = static_cast<std::uint32_t>(place);
-  set.left_out_positions.clear();
-  set.left_out_offsets.assign(1, 0);
-  for (const auto& of_sample : query.left_out) {
+  set.masked_positions.clear();
+  set.masked_offsets.assign(1, 0);
+  for (const auto& of_sample : query.masked) {
     for (const std::uint32_t label : of_sample) {
       const auto id = static_cast<std::uint32_t>(label - first_label_);
       if (label >= first_label_ && id < neurons_ && scratch.seen.contains(id))
-        set.left_out_positions.push_back(scratch.position[id]);
+        set.masked_positions.push_back(scratch.position[id]);
     }
-    set.left_out_offsets.push_back(static_cast<std::uint32_t>(set.left_out_positions.size()));
+    set.masked_offsets.push_back(static_cast<std::uint32_t>(set.masked_positions.size()));
   }
 }
 

@@ -76,7 +76,7 @@ Block NetworkTraining::make_block(const Network& network, std::uint32_t shards) 
   block.rows.reserve(lanes_);
   network.reserve_features(bounds_.feature_entries, lanes_, block);
   block.labels.reserve(lanes_);
-  if (bounds_.masks) block.left_out.reserve(lanes_);
+  if (bounds_.masks) block.masked.reserve(lanes_);
   block.layers.resize(network.layers().size() - 1 + network.output().parts());
   block.split = network.input() && network.input()->features() < network.features();
   if (block.split) {

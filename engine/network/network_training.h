@@ -28,7 +28,7 @@ struct StepShape {
   std::size_t samples = 0;   // of a full batch
   std::uint32_t shards = 1;  // of rows, one writer each
   int threads = 1;
-  bool masks = false;  // samples mask neurons of the output layer (Block::left_out)
+  bool masks = false;  // samples mask neurons of the output layer (Block::masked)
 };
 
 // The step shape of a run. Only the number of shards depends on the threads, which changes no result: a row

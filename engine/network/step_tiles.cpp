@@ -18,12 +18,12 @@ Rng rng_of(const StepView& step, Purpose purpose, const BlockPart& at, std::size
   return {step.network.config().train.seed, purpose, step.key.step, number_of(step, at) * 64 + what};
 }
 
-// Replaces the logits of masked neurons by kLeftOut, for a range of slices.
+// Replaces the logits of masked neurons by kMaskedLogit, for a range of slices.
 void mask_tile(const StepView& step, const BlockPart& at, Slice slices) {
   LayerBlock& out = at.at(step.last());
-  if (at.block.left_out.empty()) return;
+  if (at.block.masked.empty()) return;
   for (std::size_t i = slices.first; i < slices.end(); ++i) {
-    leave_out(at.block.lanes, slice_of(i, out.count, kSliceNeurons), out.left_out.slice(i), out.out_t.data());
+    mask_logits(at.block.lanes, slice_of(i, out.count, kSliceNeurons), out.masked.slice(i), out.out_t.data());
   }
 }
 
@@ -72,13 +72,13 @@ void select_tile(const StepView& step, std::size_t l, const BlockPart& at, Layer
   Layer::Query query{block.rows, {}};
   if (layer.output()) {
     query.labels = block.labels;
-    query.left_out = block.left_out;
+    query.masked = block.masked;
   }
   layer.select(at.part, step.network.input_of(l, block), query, rng_of(step, Purpose::kSampling, at, l),
                scratch, mine);
   if (!layer.output()) return;
   if (!step.normalised_loss()) mine.targets.build(targets_of(step, at));
-  if (!block.left_out.empty()) mine.left_out.build_left_out(targets_of(step, at));
+  if (!block.masked.empty()) mine.masked.build_masked(targets_of(step, at));
 }
 
 void forward_tile(const StepView& step, std::size_t l, const BlockPart& at, Slice slices,
