@@ -128,7 +128,7 @@ class NetworkTraining {
   std::vector<LayerTraining> layers_;
   std::vector<Block> blocks_;
   std::vector<ThreadScratch> thread_scratch_;  // one for each thread
-  std::vector<ThreadScratch> chosen_scratch_;  // PassScratch::chosen
+  std::vector<ThreadScratch> select_scratch_;  // PassScratch::select
   std::vector<ShardScratch> shard_scratch_;
 };
 

@@ -129,7 +129,7 @@ std::span<std::byte> PartSums::bytes(AlignedArray<std::uint32_t>& rows, std::siz
 }
 
 // Starts sending the nodes of all blocks to the processes that add them up.
-void PartSums::exchange() {
+void PartSums::send_nodes() {
   const std::size_t mine = samples_of(rank_).count, own_nodes = nodes_[rank_].size();
   for (std::size_t r = 0; r < nodes_.size(); ++r) {
     out_[r] = {};
@@ -143,7 +143,7 @@ void PartSums::exchange() {
 }
 
 // Starts sending the sums of all blocks to all processes.
-void PartSums::spread() {
+void PartSums::send_sums() {
   const Slice mine = samples_of(rank_);
   for (std::size_t r = 0; r < nodes_.size(); ++r) {
     const Slice samples = samples_of(r);
@@ -174,10 +174,10 @@ void PartSums::start(std::size_t blocks, int threads) {
     if (rank == rank_) return;
     fill_node(task / ranks / own_nodes, node, rank, scratch_[static_cast<std::size_t>(thread)]);
   });
-  exchange();
+  send_nodes();
 }
 
-void PartSums::pass_on(int threads) {
+void PartSums::reduce(int threads) {
   const Slice mine = samples_of(rank_);
   if (cluster_ != nullptr) cluster_->wait(channel_);
   const std::size_t slices = slices_of(mine.count, kSliceSamples);
@@ -186,7 +186,7 @@ void PartSums::pass_on(int threads) {
     for (std::size_t s = mine.first + some.first; s < mine.first + some.end(); ++s)
       fill_sum(task / slices, s, scratch_[static_cast<std::size_t>(thread)]);
   });
-  if (cluster_ != nullptr) spread();
+  if (cluster_ != nullptr) send_sums();
 }
 
 void PartSums::finish() {
