@@ -130,11 +130,11 @@ bool Trainer::evaluate(const TrainingLoop::EpochEnd& end, const TrainObserver& o
   if (job_.evaluation.validation != nullptr) {
     EvalReport report = evaluate_on(*job_.evaluation.validation, end, observer);
     report.validation = true;
-    report.best = loop_.stopping().note(evaluator_.score(report.metrics));
+    report.best = loop_.stopping().record(evaluator_.score(report.metrics));
     observer.eval(report);
   }
   if (job_.evaluation.test != nullptr) observer.eval(evaluate_on(*job_.evaluation.test, end, observer));
-  return !loop_.stopping().over(train.patience);
+  return !loop_.stopping().is_over(train.patience);
 }
 
 EvalReport Trainer::evaluate_on(const Dataset& data, const TrainingLoop::EpochEnd& end,
