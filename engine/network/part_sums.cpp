@@ -90,6 +90,7 @@ void PartSums::put_sum(Node node, const Leaf& leaf, Scratch& scratch, std::uint3
 void PartSums::fill_node(std::size_t block, std::size_t node, std::size_t rank, Scratch& scratch) {
   const std::size_t own_nodes = nodes_[rank_].size();
   const Slice samples = samples_of(rank);
+  // sent_ is [rank][block][own node][sample of the rank]
   const std::size_t first = blocks_ * own_nodes * samples.first + (block * own_nodes + node) * samples.count;
   std::uint32_t* to = sent_.data() + first * words_;
   for (std::size_t s = samples.first; s < samples.end(); ++s, to += words_) {
@@ -106,6 +107,7 @@ const std::uint32_t* PartSums::received_row(Node node, std::size_t block, std::s
   for (std::size_t r = 0; r < nodes_.size(); ++r) {
     for (std::size_t n = 0; n < nodes_[r].size(); ++n) {
       if (nodes_[r][n].first != node.first || nodes_[r][n].end != node.end) continue;
+      // received_ is [rank][block][node of the rank][own sample]
       const std::size_t first = blocks_ * received_at_[r] + (block * nodes_[r].size() + n) * mine.count;
       return received_.data() + (first + sample - mine.first) * words_;
     }
