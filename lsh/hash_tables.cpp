@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kAhead = 16;  // prefetch distance in neurons
 
+// Index of a chunk size in Table::free: 0 for kSmallestChunk = 4 entries, 1 for 8, ...
 std::size_t size_class(std::size_t size) {
   return static_cast<std::size_t>(std::bit_width(size)) - 3;
 }
@@ -66,8 +67,8 @@ std::uint32_t HashTables::allocate(Table& table, std::size_t size) {
     return begin;
   }
   if (table.used + size > table.entries.size()) {
-    const std::size_t first = first_room(neurons_, table.buckets.size(), capacity_);
-    const std::size_t wanted = std::max({2 * table.entries.size(), first, size});
+    const std::size_t initial = initial_entries(neurons_, table.buckets.size(), capacity_);
+    const std::size_t wanted = std::max({2 * table.entries.size(), initial, size});
     if (wanted >= kNoChunk) fail_run("a hash table of more than 2^32 entries");
     AlignedArray<std::uint32_t> larger(wanted);
     std::copy_n(table.entries.data(), table.used, larger.data());
@@ -98,31 +99,32 @@ void HashTables::append(Table& table, Bucket& bucket, std::uint32_t neuron) {
   table.entries[bucket.begin + bucket.stored++] = neuron;
 }
 
-// Entries are a ring buffer in order of age: the oldest at `mark`, to the end, then from the front.
+// Entries are a ring buffer in order of age: the oldest at `mark`, to the end, then from the front. A full
+// bucket overwrites its oldest entry.
 void HashTables::add_fifo(Table& table, Bucket& bucket, std::uint32_t neuron) {
+  std::uint32_t& oldest = bucket.mark;
   if (bucket.stored == capacity_) {
-    table.entries[bucket.begin + bucket.mark] = neuron;
-    bucket.mark = bucket.mark + 1U == bucket.stored ? 0 : bucket.mark + 1;
+    table.entries[bucket.begin + oldest] = neuron;
+    oldest = oldest + 1U == bucket.stored ? 0 : oldest + 1;
     return;
   }
   append(table, bucket, neuron);
-  if (bucket.mark == 0) return;
-  // The newest is directly before the oldest in the ring.
-  std::uint32_t* oldest = table.entries.data() + bucket.begin + bucket.mark;
-  std::copy_backward(oldest, oldest + (bucket.stored - bucket.mark - 1),
-                     oldest + (bucket.stored - bucket.mark));
-  *oldest = neuron;
-  ++bucket.mark;
+  if (oldest == 0) return;
+  // Moves the new entry from the end to its place in the ring, directly before the oldest.
+  std::uint32_t* first = table.entries.data() + bucket.begin;
+  std::copy_backward(first + oldest, first + bucket.stored - 1, first + bucket.stored);
+  first[oldest++] = neuron;
 }
 
 void HashTables::remove_fifo(Table& table, Bucket& bucket, std::uint32_t neuron) {
+  std::uint32_t& oldest = bucket.mark;
   std::uint32_t* first = table.entries.data() + bucket.begin;
   const std::size_t place = find({first, bucket.stored}, neuron);
   if (place == bucket.stored) return;
   std::copy(first + place + 1, first + bucket.stored, first + place);
   --bucket.stored;
-  if (place < bucket.mark) --bucket.mark;
-  if (bucket.mark == bucket.stored) bucket.mark = 0;
+  if (place < oldest) --oldest;
+  if (oldest == bucket.stored) oldest = 0;
 }
 
 // Reservoir sampling: every subset of the population is equally likely to be stored. Vitter's algorithm R
@@ -130,8 +132,8 @@ void HashTables::remove_fifo(Table& table, Bucket& bucket, std::uint32_t neuron)
 // of the `mark` uncompensated removals, stored or not.
 void HashTables::add_reservoir(std::size_t index, Bucket& bucket, std::uint32_t neuron) {
   Table& table = tables_[index];
-  const std::size_t removed = bucket.mark;  // population includes `neuron`
-  if (removed == 0 && bucket.population <= capacity_) {
+  const std::size_t removed = bucket.mark;
+  if (removed == 0 && bucket.population <= capacity_) {  // population includes `neuron`
     append(table, bucket, neuron);
     return;
   }
@@ -198,7 +200,7 @@ void HashTables::insert_all(int threads) {
   });
 }
 
-void HashTables::leave_out(std::span<const std::uint32_t> ids) {
+void HashTables::mark_not_filed(std::span<const std::uint32_t> ids) {
   for (std::size_t t = 0; t < tables(); ++t) {
     for (const std::uint32_t id : ids) fingerprints_[t * neurons_ + id] = kNotFiled;
   }
@@ -231,16 +233,16 @@ void HashTables::insert_fixed(int threads) {
 
 // Stores a neuron that its full bucket had not stored, if the bucket has room now. Only buckets with an
 // eighth of the capacity free are searched: the search costs O(stored).
-void HashTables::revive(Table& table, std::uint32_t neuron, std::uint32_t fingerprint) {
+void HashTables::store_dropped(Table& table, std::uint32_t neuron, std::uint32_t fingerprint) {
   Bucket& bucket = table.buckets[fingerprint];
-  const std::size_t room = capacity_ - bucket.stored;
-  if (room == 0 || room * 8 < capacity_ || bucket.population == bucket.stored) return;
+  const std::size_t free = capacity_ - bucket.stored;
+  if (free == 0 || free * 8 < capacity_ || bucket.population == bucket.stored) return;
   const std::span<const std::uint32_t> entries(table.entries.data() + bucket.begin, bucket.stored);
   if (find(entries, neuron) == entries.size()) add_fifo(table, bucket, neuron);
 }
 
 // Moves neuron ids[i] to the bucket of fingerprint fresh[i], in order of i. A neuron whose fingerprint is
-// unchanged may enter its fifo bucket again (revive()).
+// unchanged may enter its fifo bucket again (store_dropped()).
 void HashTables::move_in(std::size_t index, std::span<const std::uint32_t> ids, const std::uint32_t* fresh) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (i + 2 * kAhead < ids.size()) {
@@ -254,7 +256,7 @@ void HashTables::move_in(std::size_t index, std::span<const std::uint32_t> ids, 
       remove(index, ids[i]);
       insert(index, ids[i], fresh[i]);
     } else if (policy_ == BucketPolicy::kFifo) {
-      revive(tables_[index], ids[i], fresh[i]);
+      store_dropped(tables_[index], ids[i], fresh[i]);
     }
   }
 }
@@ -336,9 +338,9 @@ double HashTables::bytes_of(const HashConfig& config, std::size_t neurons) {
   }
   if (load > 500)
     chunks = double(std::bit_ceil(std::min<std::size_t>(std::size_t(load), config.bucket_capacity)));
-  double room = double(first_room(neurons, buckets, config.bucket_capacity));
-  while (room > 0 && room < chunks * double(buckets)) room *= 2;
-  const double table = double(buckets) * sizeof(Bucket) + (room + double(neurons)) * sizeof(std::uint32_t);
+  double entries = double(initial_entries(neurons, buckets, config.bucket_capacity));
+  while (entries > 0 && entries < chunks * double(buckets)) entries *= 2;  // as allocate() grows them
+  const double table = double(buckets) * sizeof(Bucket) + (entries + double(neurons)) * sizeof(std::uint32_t);
   return config.tables * table;
 }
 

@@ -71,8 +71,8 @@ class HashTables {
   // Empties all tables and inserts every neuron by fingerprints(). Each table begins at another neuron: full
   // buckets lose other neurons in each table. O(tables * neurons), parallel over tables.
   void insert_all(int threads);
-  // The neurons `ids` get the fingerprint kNotFiled. O(tables * ids).
-  void leave_out(std::span<const std::uint32_t> ids);
+  // Sets the fingerprint of the neurons `ids` to kNotFiled. O(tables * ids).
+  void mark_not_filed(std::span<const std::uint32_t> ids);
   // Inserts all neurons except kNotFiled by counting sort, in the least memory: ids ascend in each bucket; a
   // full bucket keeps its first neurons. Frees the fingerprints. Only const calls may follow,
   // without fingerprint().
@@ -111,7 +111,8 @@ class HashTables {
 
   void clear(Table& table);
   void check(const Table& table, std::size_t index, const ByteReader& in) const;
-  static std::size_t first_room(std::size_t neurons, std::size_t buckets, std::size_t capacity) {
+  // Entries that a table allocates memory for at first.
+  static std::size_t initial_entries(std::size_t neurons, std::size_t buckets, std::size_t capacity) {
     return std::min(neurons + neurons / 2, buckets * capacity);
   }
   std::uint32_t allocate(Table& table, std::size_t size);
@@ -121,7 +122,7 @@ class HashTables {
   void add_reservoir(std::size_t index, Bucket& bucket, std::uint32_t neuron);
   static void remove_fifo(Table& table, Bucket& bucket, std::uint32_t neuron);
   static void remove_reservoir(Table& table, Bucket& bucket, std::uint32_t neuron);
-  void revive(Table& table, std::uint32_t neuron, std::uint32_t fingerprint);
+  void store_dropped(Table& table, std::uint32_t neuron, std::uint32_t fingerprint);
   void move_in(std::size_t index, std::span<const std::uint32_t> ids, const std::uint32_t* fresh);
 
   std::size_t neurons_;

@@ -27,14 +27,14 @@ void LongRows::choose() {
   changed_ = 0;
   std::fill(counts_.begin(), counts_.end(), 0U);
   for (const float length2 : lengths2_) ++counts_[class_of(length2)];
-  std::size_t room = chosen_, last_class = counts_.size() - 1;
-  while (last_class > 0 && counts_[last_class] <= room)
-    room -= counts_[last_class--];  // takes all classes above `last_class`, and `room` rows of it
+  // All classes above `last_class`, and `left` rows of it.
+  std::size_t left = chosen_, last_class = counts_.size() - 1;
+  while (last_class > 0 && counts_[last_class] <= left) left -= counts_[last_class--];
   ids_.clear();
   for (std::size_t i = 0; i < lengths2_.size(); ++i) {
-    const std::size_t of = class_of(lengths2_[i]);
-    const bool taken = of > last_class || (of == last_class && room > 0);
-    room -= taken && of == last_class ? 1 : 0;
+    const std::size_t row_class = class_of(lengths2_[i]);
+    const bool taken = row_class > last_class || (row_class == last_class && left > 0);
+    left -= taken && row_class == last_class ? 1 : 0;
     if (taken) ids_.push_back(static_cast<std::uint32_t>(i));
   }
   std::sort(ids_.begin(), ids_.end(), [&](std::uint32_t a, std::uint32_t b) {

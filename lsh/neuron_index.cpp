@@ -154,7 +154,7 @@ NeuronIndex NeuronIndex::fixed(const WeightRows& weights, std::size_t neurons, s
   NeuronIndex index(fixed_config(neurons), neurons, dim, seed, fixed_long_rows(neurons));
   Parts& p = *index.parts_;
   p.hash_all(weights, 1, threads);
-  p.tables.leave_out(p.longest->ids());
+  p.tables.mark_not_filed(p.longest->ids());
   p.tables.insert_fixed(threads);
   p.longest->freeze();
   p.memory = std::make_shared<Parts::Memory>();

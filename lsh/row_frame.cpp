@@ -13,7 +13,7 @@ namespace slide::lsh {
 namespace {
 constexpr std::size_t kSample = 2048;  // max sampled rows
 constexpr std::size_t kSumRows = 256;  // sampled rows of a task
-constexpr double kShorter = 0.99;      // quantile of the norm; longer rows get no padding
+constexpr double kQuantile = 0.99;     // of the norms: longer rows get no padding
 
 std::size_t step_of(std::size_t count) {
   return (count + kSample - 1) / kSample;
@@ -77,7 +77,7 @@ void RowFrame::fit_length(const Rows& all, int threads) {
       lengths2_[i] = std::isfinite(length2) ? length2 : 0.0F;
     });
   });
-  const auto at = lengths2_.begin() + static_cast<std::ptrdiff_t>(kShorter * double(all.size - 1));
+  const auto at = lengths2_.begin() + static_cast<std::ptrdiff_t>(kQuantile * double(all.size - 1));
   std::nth_element(lengths2_.begin(), at, lengths2_.end());
   length2_ = *at;
 }

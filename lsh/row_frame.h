@@ -36,10 +36,11 @@ class RowFrame {
   static double bytes_of(std::size_t dim, std::size_t rows);
 
  private:
+  // Some of the sampled rows, which one thread reads.
   struct Task {
-    std::vector<float> sum, row;
-    double bias = 0;
-    bool blank = true;
+    std::vector<float> sum, row;  // of its rows; scratch: one row in fp32
+    double bias = 0;              // sum of the biases
+    bool blank = true;            // whether its rows are all 0
   };
   struct Rows {  // the sample: `size` rows at intervals of `step`
     const WeightRows& rows;
@@ -54,7 +55,7 @@ class RowFrame {
   float mean_bias_ = 0, length2_ = 0;
   bool has_bias_ = false, blank_ = true;
   std::vector<Task> tasks_;
-  std::vector<float> lengths2_;
+  std::vector<float> lengths2_;  // by sampled row: squared length, centred
 };
 
 }  // namespace slide::lsh

@@ -29,8 +29,8 @@ void Simhash::draw(std::uint64_t generation) {
   for (std::size_t feature = 0; feature < dim(); ++feature) {
     Rng rng(seed(), Purpose::kHashFunctions, generation, feature);
     for (std::size_t p = 0; p < n; ++p) {
-      const std::uint32_t face = rng.below(6);
-      signs_[feature * n + p] = static_cast<std::int8_t>(face == 0 ? 1 : face == 1 ? -1 : 0);
+      const std::uint32_t die = rng.below(6);
+      signs_[feature * n + p] = static_cast<std::int8_t>(die == 0 ? 1 : die == 1 ? -1 : 0);
     }
   }
   for (std::size_t p = 0; p < n; ++p) {
@@ -143,22 +143,22 @@ void Simhash::hash_sparse(std::span<const std::uint32_t> ids, std::span<const fl
 
 // Pads each row to the squared norm frame().length2(), in a direction of signs hashed from its id; longer
 // rows get zeros.
-void Simhash::fill_up(const CentredRows& block) const {
-  constexpr std::size_t kPlaces = kTail - 1;
-  const float scale = 1.0F / std::sqrt(static_cast<float>(kPlaces));
+void Simhash::pad_rows(const CentredRows& block) const {
+  constexpr std::size_t kPadding = kTail - 1;  // coordinates after the bias
+  const float scale = 1.0F / std::sqrt(static_cast<float>(kPadding));
   float* xt = block.xt + (dim() + 1) * block.lanes;
   for (std::size_t b = 0; b < block.lanes; ++b) {
     const bool used = b < block.rows.count;
-    const float lack = used ? frame().length2() - block.norms2[b] : 0.0F;
-    const float size = lack > 0.0F ? scale * std::sqrt(lack) : 0.0F;
+    const float missing = used ? frame().length2() - block.norms2[b] : 0.0F;
+    const float size = missing > 0.0F ? scale * std::sqrt(missing) : 0.0F;
     const std::uint32_t bits = used ? id_hash(block.rows.id(b), UINT32_MAX) : 0;
-    for (std::size_t i = 0; i < kPlaces; ++i) xt[i * block.lanes + b] = (bits >> i & 1) != 0 ? size : -size;
+    for (std::size_t i = 0; i < kPadding; ++i) xt[i * block.lanes + b] = (bits >> i & 1) != 0 ? size : -size;
   }
 }
 
 void Simhash::hash_centred(const CentredRows& block, HashScratch& scratch,
                            std::uint32_t* fingerprints) const {
-  if (asymmetric_) fill_up(block);
+  if (asymmetric_) pad_rows(block);
   const std::size_t inner = dim() + (asymmetric_ ? kTail : 1);
   hash({block.xt, inner, block.lanes, block.rows.count}, all_tables(), true, scratch, fingerprints, nullptr);
 }

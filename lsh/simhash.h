@@ -38,7 +38,7 @@ class Simhash final : public HashFunctions {
                     std::uint32_t* fingerprints) const override;
   void hash(const QueryBlock& block, std::span<const std::uint32_t> tables, bool rows, HashScratch& scratch,
             std::uint32_t* fingerprints, std::uint32_t* flips) const;
-  void fill_up(const CentredRows& block) const;
+  void pad_rows(const CentredRows& block) const;
   void project(const QueryBlock& block, std::span<const std::uint32_t> tables, bool rows,
                HashScratch& scratch) const;
   void add_signs(std::size_t feature, const float* x, std::size_t lanes,

@@ -18,9 +18,9 @@ void StaleRows::prepare(std::size_t rows, std::uint32_t shards) {
 
 // Appends the rows that became stale since the last take(), ascending.
 void StaleRows::gather(std::vector<std::uint32_t>& to) const {
-  const auto old = static_cast<std::ptrdiff_t>(to.size());
+  const auto size_before = static_cast<std::ptrdiff_t>(to.size());
   to.insert(to.end(), recent_.begin(), recent_.begin() + static_cast<std::ptrdiff_t>(recent_count_));
-  std::sort(to.begin() + old, to.end());
+  std::sort(to.begin() + size_before, to.end());
 }
 
 std::span<const std::uint32_t> StaleRows::take(double share) {

@@ -49,7 +49,7 @@ class StaleRows {
   std::vector<Shard> shards_;
   std::vector<std::uint32_t> recent_;  // stale since the last take(), unordered
   alignas(kAlignment) std::size_t recent_count_ = 0;
-  std::vector<std::uint32_t> waiting_;  // queue, from first_ on
+  std::vector<std::uint32_t> waiting_;  // the rows of the last take(), then the queue from first_ on
   std::size_t first_ = 0;
 };
 

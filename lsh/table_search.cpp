@@ -114,17 +114,17 @@ void take_by_count(QueryScratch& scratch, std::size_t buckets, std::size_t wante
   };
   std::fill(scratch.histogram.begin(), scratch.histogram.end(), 0U);
   for (const std::uint32_t id : repeated) ++scratch.histogram[count_of(id)];
-  // Takes all ids with counts above `min_count`, and `room` ids with count `min_count`.
-  std::size_t min_count = buckets, room = wanted;
-  while (min_count > 1 && scratch.histogram[min_count] <= room) room -= scratch.histogram[min_count--];
+  // Takes all ids with counts above `min_count`, and `left` ids with count `min_count`.
+  std::size_t min_count = buckets, left = wanted;
+  while (min_count > 1 && scratch.histogram[min_count] <= left) left -= scratch.histogram[min_count--];
   const std::size_t before = out.size();
   out.resize(before + std::min(repeated.size(), wanted) + 1);  // and one write-only slot
   std::uint32_t* end = out.data() + before;
   for (const std::uint32_t id : repeated) {
-    const std::size_t count = count_of(id), filling = count == min_count && room > 0 ? 1 : 0;
+    const std::size_t count = count_of(id), takes_left = count == min_count && left > 0 ? 1 : 0;
     *end = id;
-    end += count > min_count ? 1 : filling;
-    room -= filling;
+    end += count > min_count ? 1 : takes_left;
+    left -= takes_left;
   }
   out.resize(static_cast<std::size_t>(end - out.data()));
   const std::size_t enough = std::min(wanted, kMinFound);
@@ -205,19 +205,20 @@ void append_nearest(const QueryBlock& queries, std::size_t wanted, QueryScratch&
   std::vector<std::uint32_t>& classes = scratch.classes;
   std::fill(classes.begin(), classes.end(), 0U);
   for (std::size_t i = 0; i < size; ++i) ++classes[class_of(i)];
-  std::size_t last = 0, room = std::min(wanted, size);
-  while (room > 0 && classes[last] <= room) room -= classes[last++];
-  scratch.ranked.clear();  // keys of class `last`, the nearest `room` of which are taken
+  // Takes all classes below `last`, and the nearest `left` candidates of class `last`.
+  std::size_t last = 0, left = std::min(wanted, size);
+  while (left > 0 && classes[last] <= left) left -= classes[last++];
+  scratch.ranked.clear();  // sort keys of class `last`: distance, then id
   std::size_t taken = 0;
   for (std::size_t i = 0; i < size; ++i) {
-    const std::size_t of = class_of(i);
-    if (of == last)
+    const std::size_t own_class = class_of(i);
+    if (own_class == last)
       scratch.ranked.push_back(std::uint64_t{std::bit_cast<std::uint32_t>(behind[i])} << 32 | found[i]);
     found[taken] = found[i];
-    taken += of < last ? 1 : 0;
+    taken += own_class < last ? 1 : 0;
   }
   std::vector<std::uint64_t>& ranked = scratch.ranked;
-  const auto end = ranked.begin() + static_cast<std::ptrdiff_t>(std::min(room, ranked.size()));
+  const auto end = ranked.begin() + static_cast<std::ptrdiff_t>(std::min(left, ranked.size()));
   std::nth_element(ranked.begin(), end, ranked.end());
   for (auto key = ranked.begin(); key != end; ++key) found[taken++] = static_cast<std::uint32_t>(*key);
   out.insert(out.end(), found.begin(), found.begin() + static_cast<std::ptrdiff_t>(taken));
@@ -269,8 +270,8 @@ void find_for_sample(const Search& search, std::size_t sample, std::size_t lanes
   if (sample + 1 < lanes)
     prefetch_buckets(search, sample + 1, lanes, kProbed);  // that the caller asks for next
   // Excludes the longest rows, which are scored anyway. The tables of a frozen index do not contain them.
-  const auto filed = search.longest->frozen() ? std::span<const std::uint32_t>() : search.longest->ids();
-  take_by_count_except(search.scratch, buckets, wanted, {}, filed, out);
+  const auto excluded = search.longest->frozen() ? std::span<const std::uint32_t>() : search.longest->ids();
+  take_by_count_except(search.scratch, buckets, wanted, {}, excluded, out);
 }
 
 void find_search(const Search& search, const QueryInput& input, std::size_t wanted) {

@@ -31,6 +31,12 @@ struct FeatureCrosses::Found {
   std::array<float, kCrossesOfRow> values;
 };
 
+// A pair of a row's features that may be a cross.
+struct FeatureCrosses::Likely {
+  std::uint32_t hash;
+  std::uint16_t first, second;  // numbers of the features
+};
+
 FeatureCrosses::FeatureCrosses(std::vector<FeatureCross> crosses, std::size_t features)
     : crosses_(std::move(crosses)), features_(features) {
   if (!are_good(crosses_, features_))
@@ -41,14 +47,14 @@ FeatureCrosses::FeatureCrosses(std::vector<FeatureCross> crosses, std::size_t fe
     member_of_[pair.first] |= kFirst;
     member_of_[pair.second] |= kSecond;
   }
-  places_.resize(std::bit_ceil(4 * crosses_.size()));
+  slots_.resize(std::bit_ceil(4 * crosses_.size()));
   bits_.resize(std::bit_ceil(crosses_.size() / 4 + 1));
   for (std::size_t p = 0; p < crosses_.size(); ++p) {
     const std::uint32_t hash = hash_of(mix64(crosses_[p].first), crosses_[p].second);
     bits_[hash / 64 & (bits_.size() - 1)] |= std::uint64_t{1} << hash % 64;
-    std::size_t place = hash & (places_.size() - 1);
-    while (places_[place] != 0) place = (place + 1) & (places_.size() - 1);
-    places_[place] = static_cast<std::uint32_t>(p + 1);
+    std::size_t slot = hash & (slots_.size() - 1);
+    while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
+    slots_[slot] = static_cast<std::uint32_t>(p + 1);
   }
 }
 
@@ -73,6 +79,22 @@ std::size_t FeatureCrosses::max_entries(std::size_t features) const {
   return features + std::min(crosses_.size(), paired * (paired - std::min<std::size_t>(paired, 1)) / 2);
 }
 
+// Lists the pairs of `ids`, the members of crosses among a row's features, that the Bloom filter has; returns
+// their number.
+std::size_t FeatureCrosses::list_likely(std::span<const std::uint32_t> ids, Likely* likely) const {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if ((member_of_[ids[i]] & kFirst) == 0) continue;
+    const std::uint64_t mixed = mix64(ids[i]);
+    for (std::size_t j = i + 1; j < ids.size(); ++j) {  // branch-free: the branch is unpredictable
+      const std::uint32_t hash = hash_of(mixed, ids[j]);
+      likely[count] = {hash, static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(j)};
+      count += bits_[hash / 64 & (bits_.size() - 1)] >> hash % 64 & 1;
+    }
+  }
+  return count;
+}
+
 void FeatureCrosses::find(const SparseRow& row, Found& found) const {
   std::array<std::uint32_t, kCrossedFeatures> ids;
   std::array<float, kCrossedFeatures> roots;
@@ -82,36 +104,22 @@ void FeatureCrosses::find(const SparseRow& row, Found& found) const {
     ids[entries] = row.ids[i];
     roots[entries++] = std::sqrt(std::fabs(row.values[i]));
   });
-  struct Likely {
-    std::uint32_t hash;
-    std::uint16_t first, second;
-  };
   std::array<Likely, kCrossesOfRow> likely;
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < entries; ++i) {
-    if ((member_of_[ids[i]] & kFirst) == 0) continue;
-    const std::uint64_t mixed = mix64(ids[i]);
-    for (std::size_t j = i + 1; j < entries; ++j) {  // branch-free: the branch is unpredictable
-      const std::uint32_t hash = hash_of(mixed, ids[j]);
-      likely[count] = {hash, static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(j)};
-      count += bits_[hash / 64 & (bits_.size() - 1)] >> hash % 64 & 1;
-    }
-  }
-  // Random access: prefetch all slots first.
-  const std::size_t places = places_.size() - 1;
-  for (std::size_t l = 0; l < count; ++l) prefetch(&places_[likely[l].hash & places]);
+  const std::size_t count = list_likely({ids.data(), entries}, likely.data());
+  // Random access: prefetch all slots first, then the crosses.
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t l = 0; l < count; ++l) prefetch(&slots_[likely[l].hash & mask]);
   for (std::size_t l = 0; l < count; ++l) {
-    if (const std::uint32_t place = places_[likely[l].hash & places]; place != 0)
-      prefetch(&crosses_[place - 1]);
+    if (const std::uint32_t entry = slots_[likely[l].hash & mask]; entry != 0) prefetch(&crosses_[entry - 1]);
   }
   found.count = 0;
   for (std::size_t l = 0; l < count; ++l) {
     const auto [hash, first, second] = likely[l];
     const FeatureCross pair = {ids[first], ids[second]};
-    std::size_t place = hash & places;
-    while (places_[place] != 0 && crosses_[places_[place] - 1] != pair) place = (place + 1) & places;
-    if (places_[place] == 0) continue;
-    found.ids[found.count] = static_cast<std::uint32_t>(features_ + places_[place] - 1);
+    std::size_t slot = hash & mask;
+    while (slots_[slot] != 0 && crosses_[slots_[slot] - 1] != pair) slot = (slot + 1) & mask;
+    if (slots_[slot] == 0) continue;
+    found.ids[found.count] = static_cast<std::uint32_t>(features_ + slots_[slot] - 1);
     found.values[found.count++] = kCrossScale * roots[first] * roots[second];
   }
 }

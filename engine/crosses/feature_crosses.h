@@ -4,8 +4,7 @@
 //
 // The cross (a, b) of a row has the value kCrossScale * sqrt(|x_a| * |x_b|). Only the kCrossedFeatures
 // entries of a row with the largest |value| form crosses. Cross number p has feature id features() + p; the
-// row keeps its original entries. Dense columns are the last of the features();
-// they form no crosses.
+// row keeps its original entries. Dense columns are the last of the features(); they form no crosses.
 //
 // Immutable, safe from any thread.
 #pragma once
@@ -79,8 +78,10 @@ class FeatureCrosses {
  private:
   struct Found;
   static constexpr std::uint8_t kFirst = 1, kSecond = 2;
+  struct Likely;
   // Finds the crosses of a row, ascending.
   void find(const SparseRow& row, Found& found) const;
+  std::size_t list_likely(std::span<const std::uint32_t> ids, Likely* likely) const;
   // Writes the row and its crosses.
   static void put(const SparseRow& row, const Found& found, std::uint32_t* ids, float* values);
 
@@ -92,7 +93,7 @@ class FeatureCrosses {
   std::vector<std::uint64_t> bits_;
   // Hash table of the crosses, linear probing by the lower bits of the hash: 1 + index in crosses_, or 0 for
   // a free slot. Most slots are free.
-  std::vector<std::uint32_t> places_;
+  std::vector<std::uint32_t> slots_;
 };
 
 }  // namespace slide

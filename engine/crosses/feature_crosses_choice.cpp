@@ -226,7 +226,7 @@ class LabelCrosses {
   void number_features() {
     features_.clear();
     listed_.clear();
-    alone_.clear();
+    complements_.clear();
     for (const std::uint32_t sample : sample_ids_) {
       const SparseRow row = samples_.row(sample);
       for (std::size_t i = 0; i < row.ids.size(); ++i) {
@@ -239,7 +239,7 @@ class LabelCrosses {
       if (with < kMinOfLabel) continue;
       number_[f] = static_cast<std::uint32_t>(features_.size());
       features_.push_back(f);
-      alone_.push_back(1.0 - std::min(1.0, with * weight_ / samples_.with(f)));
+      complements_.push_back(1.0 - std::min(1.0, with * weight_ / samples_.with(f)));
     }
   }
 
@@ -289,11 +289,12 @@ class LabelCrosses {
       prefetch(&slots_[slots_of_[i]]);
     }
     for (std::size_t i = 0; i < kept; ++i) {
+      // n, m and expected share as in FeatureCrosses::choose().
       const double n = std::exchange(together_[found_[i]], 0) * weight_;
       const std::uint32_t m = slots_[slots_of_[i]];
       if (m < kMinTogether) continue;
       const double share = std::min(1.0, n / (m + 1.0));
-      const double expected = 1.0 - alone_[first] * alone_[found_[i]];
+      const double expected = 1.0 - complements_[first] * complements_[found_[i]];
       if (share <= kMinGain * expected) continue;
       const auto score = static_cast<float>(n * std::log(share / expected));
       own_.push_back({score, {features_[first], features_[found_[i]]}});
@@ -316,7 +317,7 @@ class LabelCrosses {
   std::vector<std::uint32_t> sample_ids_, listed_;  // its inspected samples; their features
   double weight_ = 1.0;                             // samples that one inspected sample stands for
   std::vector<std::uint32_t> features_;             // by number
-  std::vector<double> alone_;                       // by number: 1 - p_a
+  std::vector<double> complements_;                 // by number: 1 - p_a
   std::vector<std::uint32_t> entries_, sample_ends_;
   std::vector<Tail> tails_;                      // by number
   std::vector<std::uint32_t> ends_;              // tails_ of number i end where tails_ of i + 1 begin

@@ -19,15 +19,15 @@ void Attribution::begin(const Network& network, const Dataset& data, std::size_t
   batch_.begin(network, data, sample, sample + 1);
 }
 
-// Derivative of the label's logit by the units below the output layer.
-void Attribution::slope_of_output(std::uint32_t label) {
+// Sets the gradient by the units below the output layer: the label's weight row.
+void Attribution::set_output_gradient(std::uint32_t label) {
   const Parameters& weights = network_->output().weights();
-  slope_.resize(weights.columns);
-  weights.load_row(label, slope_.data());
+  gradient_.resize(weights.columns);
+  weights.load_row(label, gradient_.data());
 }
 
 void Attribution::through_activation(const LayerConfig& layer, const LayerBlock& at) {
-  activation_backward(layer.activation, at.out.data(), slope_.size(), slope_.data());
+  activation_backward(layer.activation, at.out.data(), gradient_.size(), gradient_.data());
 }
 
 // Backpropagates the derivative from a layer's neurons to its inputs.
@@ -35,38 +35,54 @@ void Attribution::through_weights(const Parameters& weights, std::size_t inputs)
   below_.assign(inputs, 0.0f);
   row_.resize(inputs);
   for (std::size_t n = 0; n < weights.rows; ++n) {
-    if (slope_[n] == 0.0f) continue;
+    if (gradient_[n] == 0.0f) continue;
     weights.load_row(n, row_.data());
-    for (std::size_t i = 0; i < inputs; ++i) below_[i] += slope_[n] * row_[i];
+    for (std::size_t i = 0; i < inputs; ++i) below_[i] += gradient_[n] * row_[i];
   }
-  slope_.swap(below_);
+  gradient_.swap(below_);
 }
 
-// Contribution through the hidden layers, where slope_ is by unit of the input layer, or by feature without
-// one.
+// Contribution through the hidden layers, where gradient_ is by unit of the input layer, or by feature
+// without one.
 double Attribution::part_in_input(std::uint32_t feature, double value) {
-  if (!network_->input()) return value * slope_[feature];
+  if (!network_->input()) return value * gradient_[feature];
   const Parameters& weights = network_->input()->weights();
   row_.resize(weights.columns);
   weights.load_row(feature, row_.data());
   double sum = 0.0;
-  for (std::size_t h = 0; h < weights.columns; ++h) sum += double(slope_[h]) * row_[h];
+  for (std::size_t h = 0; h < weights.columns; ++h) sum += double(gradient_[h]) * row_[h];
   return value * sum;
 }
 
-// Splits the contribution of a cross evenly between its two features.
-void Attribution::split_pairs() {
-  const FeatureCrosses& pairs = crosses_of(*network_);
-  for (; pairs.active() && !parts_.empty() && parts_.back().feature >= pairs.features(); parts_.pop_back()) {
-    const FeatureCross& pair = pairs.crosses()[parts_.back().feature - pairs.features()];
-    for (const std::uint32_t feature : {pair.first, pair.second})
+// Adds the contributions through the linear term to parts_, which has one element per entry of `row`.
+void Attribution::add_linear_term(std::uint32_t label, const SparseRow& row) {
+  const LinearTerm* wide = linear_term_of(network_->output());
+  if (wide == nullptr) return;
+  const LinearTerm::Storage& all = wide->storage();
+  const auto begin = all.features.begin() + static_cast<std::ptrdiff_t>(all.offsets[label]),
+             end = all.features.begin() + static_cast<std::ptrdiff_t>(all.offsets[label + 1]);
+  for (std::size_t i = 0; i < row.ids.size(); ++i) {
+    const auto at = std::lower_bound(begin, end, row.ids[i]);
+    if (at == end || *at != row.ids[i]) continue;
+    const float weight = all.weight(label, static_cast<std::size_t>(at - all.features.begin()));
+    parts_[i].part += double(row.values[i]) * weight;
+  }
+}
+
+// Splits the contribution of each cross evenly between its two features. Crosses are the last of parts_.
+void Attribution::split_crosses() {
+  const FeatureCrosses& crosses = crosses_of(*network_);
+  if (!crosses.active()) return;
+  for (; !parts_.empty() && parts_.back().feature >= crosses.features(); parts_.pop_back()) {
+    const FeatureCross& cross = crosses.crosses()[parts_.back().feature - crosses.features()];
+    for (const std::uint32_t feature : {cross.first, cross.second})
       std::ranges::lower_bound(parts_, feature, {}, &FeaturePart::feature)->part += 0.5 * parts_.back().part;
   }
 }
 
 std::span<const FeaturePart> Attribution::of(std::uint32_t label) {
   const Block& block = batch_.blocks.front();
-  slope_of_output(label);
+  set_output_gradient(label);
   const std::vector<Layer>& layers = network_->layers();
   for (std::size_t l = layers.size() - 1; l-- > 0;) {
     through_activation(layers[l].config(), block.layers[l]);
@@ -77,18 +93,8 @@ std::span<const FeaturePart> Attribution::of(std::uint32_t label) {
   const SparseRow& row = block.rows.front();
   for (std::size_t i = 0; i < row.ids.size(); ++i)
     parts_.push_back({row.ids[i], part_in_input(row.ids[i], row.values[i])});
-  if (const LinearTerm* wide = linear_term_of(network_->output())) {
-    const LinearTerm::Storage& all = wide->storage();
-    const auto begin = all.features.begin() + static_cast<std::ptrdiff_t>(all.offsets[label]),
-               end = all.features.begin() + static_cast<std::ptrdiff_t>(all.offsets[label + 1]);
-    for (std::size_t i = 0; i < row.ids.size(); ++i) {
-      const auto at = std::lower_bound(begin, end, row.ids[i]);
-      if (at != end && *at == row.ids[i])
-        parts_[i].part +=
-            double(row.values[i]) * all.weight(label, static_cast<std::size_t>(at - all.features.begin()));
-    }
-  }
-  split_pairs();
+  add_linear_term(label, row);
+  split_crosses();
   const std::size_t dense = network_->dense(), first = network_->sample_features() - dense;
   for (std::size_t c = 0; c < dense; ++c) {
     const auto feature = static_cast<std::uint32_t>(first + c);

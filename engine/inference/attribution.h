@@ -31,16 +31,17 @@ class Attribution {
   std::span<const FeaturePart> of(std::uint32_t label);
 
  private:
-  void slope_of_output(std::uint32_t label);
+  void set_output_gradient(std::uint32_t label);
   void through_activation(const LayerConfig& layer, const LayerBlock& at);
   void through_weights(const Parameters& weights, std::size_t inputs);
   double part_in_input(std::uint32_t feature, double value);
-  void split_pairs();
+  void add_linear_term(std::uint32_t label, const SparseRow& row);
+  void split_crosses();
 
   const Network* network_ = nullptr;
   PredictionBatch batch_;
-  std::vector<float> slope_;  // by unit of a layer: derivative of the label's logit
-  std::vector<float> row_, below_;
+  std::vector<float> gradient_;     // of the label's logit, by unit of a layer
+  std::vector<float> row_, below_;  // scratch: a weight row; the gradient by unit of the layer below
   std::vector<FeaturePart> parts_;
 };
 

@@ -15,7 +15,7 @@ constexpr std::size_t kGroup = WideBounds::kGroup;
 constexpr std::size_t kChunk = 32 * kGroup;  // neurons per tile: their scores stay in cache
 // neurons whose bounds of the linear term are computed together
 constexpr std::size_t kWideTile = 256 * kGroup;
-constexpr std::size_t kDearer = 64;  // cost of one exact score of one sample, in scores of a whole block
+constexpr std::size_t kExactCost = 64;  // of one exact score for one sample, in scores of a pass over all
 constexpr std::size_t kMaxCandidates = 512;  // candidates kept per sample before they are scored
 // |min_score| is below this once a sample has k labels.
 constexpr float kMinScoreLimit = std::numeric_limits<float>::max();
@@ -47,16 +47,16 @@ std::unique_ptr<Scorer::Scratch> BatchBoundedScorer::make_scratch(std::size_t bl
   for (auto& candidates : scratch->candidates) candidates.reserve(kMaxCandidates);
   scratch->z = AlignedArray<float>(kChunk * lanes);
   scratch->by_sample = AlignedArray<float>(lanes * kWideTile / kGroup);
-  scratch->reach.resize(lanes);
+  scratch->max_excess.resize(lanes);
   scratch->threshold.resize(lanes);
   scratch->places.resize(kGroup * lanes + 1);
   return scratch;
 }
 
 // Whether so many exact scores were needed that scoring the whole block exactly is faster.
-bool BatchBoundedScorer::is_too_close(std::uint32_t b, const PredictionBatch& batch,
-                                      const Scratch& scratch) const {
-  const std::size_t max_scored = std::max(kMaxCandidates, full_.output().size() / kDearer);
+bool BatchBoundedScorer::prunes_too_little(std::uint32_t b, const PredictionBatch& batch,
+                                           const Scratch& scratch) const {
+  const std::size_t max_scored = std::max(kMaxCandidates, full_.output().size() / kExactCost);
   return scratch.scored[b] > batch.inputs[b].samples * max_scored;
 }
 
@@ -113,7 +113,7 @@ void BatchBoundedScorer::bound_wide_tile(std::size_t first_group, std::size_t gr
   if (!wide_bounds_) return;
   constexpr std::size_t kGroups = kWideTile / kGroup;
   for (const std::uint32_t b : scratch.bounded) {
-    if (is_too_close(b, batch, scratch)) continue;
+    if (prunes_too_little(b, batch, scratch)) continue;
     const BlockInput& in = batch.inputs[b];
     for (std::size_t s = 0; s < in.samples; ++s)
       wide_bounds_->bound(scratch.wide[b], s, first_group, groups, scratch.by_sample.data() + s * kGroups);
@@ -126,17 +126,19 @@ void BatchBoundedScorer::score_chunk(std::size_t first, std::size_t count, Predi
                                      Scratch& scratch) const {
   hidden_bounds_.load(first, count, scratch.hidden_bounds);
   for (const std::uint32_t b : scratch.bounded) {
-    if (is_too_close(b, batch, scratch)) continue;
+    if (prunes_too_little(b, batch, scratch)) continue;
     const BlockInput& in = batch.inputs[b];
     float* z = scratch.z.data();
     hidden_bounds_.score(in, batch.sample(b, 0), batch.output_scratch(), scratch.hidden_bounds, z);
     if (wide_bounds_)
       full_.postings()->add(*in.features, first, first + count, in.lanes, z, scratch.walks[b]);
     for (std::size_t a = 0; a < count; a += kGroup)
-      keep_possible(b, (first + a) / kGroup, z + a * in.lanes, std::min(kGroup, count - a), batch, scratch);
+      list_candidates(b, (first + a) / kGroup, z + a * in.lanes, std::min(kGroup, count - a), batch, scratch);
   }
 }
 
+// Sets, for each sample of block b, max_excess and the threshold of approximate scores for a group of
+// neurons.
 void BatchBoundedScorer::set_thresholds(std::uint32_t b, std::size_t group, PredictionBatch& batch,
                                         Scratch& scratch) const {
   constexpr std::size_t kGroups = kWideTile / kGroup;
@@ -144,17 +146,17 @@ void BatchBoundedScorer::set_thresholds(std::uint32_t b, std::size_t group, Pred
   const float* bounds = scratch.bounds.data() + first * kGroups + group % kGroups * lanes;
   for (std::size_t s = 0; s < lanes; ++s) {
     const float min_score = scratch.min_score[first + s], wide = wide_bounds_ ? bounds[s] : 0.0F;
-    const float rounding =
-        WideBounds::kRounding *
-        (1.0F + wide + (std::fabs(min_score) < kMinScoreLimit ? std::fabs(min_score) : 0.0F));
-    scratch.reach[s] = hidden_bounds_.error(group, first + s, scratch.hidden_bounds) + wide + rounding;
-    scratch.threshold[s] = min_score - scratch.reach[s];
+    const float size = std::fabs(min_score) < kMinScoreLimit ? std::fabs(min_score) : 0.0F;
+    const float rounding = WideBounds::kRounding * (1.0F + wide + size);
+    scratch.max_excess[s] = hidden_bounds_.error(group, first + s, scratch.hidden_bounds) + wide + rounding;
+    scratch.threshold[s] = min_score - scratch.max_excess[s];
   }
 }
 
-// Keeps all neurons of a group that can be among the top k, by their approximate scores z [count x lanes].
-void BatchBoundedScorer::keep_possible(std::uint32_t b, std::size_t group, const float* z, std::size_t count,
-                                       PredictionBatch& batch, Scratch& scratch) const {
+// Lists all neurons of a group that can be among the top k as candidates, by their approximate scores z
+// [count x lanes]; scores the candidates of a sample when they are kMaxCandidates.
+void BatchBoundedScorer::list_candidates(std::uint32_t b, std::size_t group, const float* z,
+                                         std::size_t count, PredictionBatch& batch, Scratch& scratch) const {
   const std::size_t lanes = batch.inputs[b].lanes;
   set_thresholds(b, group, batch, scratch);
   const std::size_t found =
@@ -162,7 +164,7 @@ void BatchBoundedScorer::keep_possible(std::uint32_t b, std::size_t group, const
   for (std::size_t i = 0; i < found; ++i) {
     const std::size_t at = scratch.places[i], s = at % lanes, sample = batch.sample(b, s);
     const auto label = static_cast<std::uint32_t>(group * kGroup + at / lanes);
-    scratch.candidates[sample].push_back({label, z[at] + scratch.reach[s]});
+    scratch.candidates[sample].push_back({label, z[at] + scratch.max_excess[s]});
     if (scratch.candidates[sample].size() == kMaxCandidates) score_candidates(b, s, batch, scratch);
   }
 }
@@ -179,9 +181,9 @@ void BatchBoundedScorer::score_candidates(std::uint32_t b, std::size_t s, Predic
 // exactly.
 void BatchBoundedScorer::finish(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const {
   const std::size_t samples = batch.inputs[b].samples;
-  for (std::size_t s = 0; s < samples && !is_too_close(b, batch, scratch); ++s)
+  for (std::size_t s = 0; s < samples && !prunes_too_little(b, batch, scratch); ++s)
     score_candidates(b, s, batch, scratch);
-  if (!is_too_close(b, batch, scratch)) {
+  if (!prunes_too_little(b, batch, scratch)) {
     for (std::size_t s = 0; batch.votes && s < samples; ++s)
       rescorer_.score_last_votes(b, s, batch, scratch.rescorer);
     return;

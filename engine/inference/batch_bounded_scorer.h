@@ -54,18 +54,18 @@ class BatchBoundedScorer final : public Scorer {
     AlignedArray<float> z;          // approximate scores, [neurons of a tile x lanes]
     AlignedArray<float> by_sample;  // bounds of the linear term, [lanes x groups of a tile]
     // Per lane: upper bound of exact score - approximate score; threshold of approximate scores.
-    std::vector<float> reach, threshold;
+    std::vector<float> max_excess, threshold;
     std::vector<std::uint32_t> places;  // indices of scores above the threshold
   };
 
-  bool is_too_close(std::uint32_t b, const PredictionBatch& batch, const Scratch& scratch) const;
+  bool prunes_too_little(std::uint32_t b, const PredictionBatch& batch, const Scratch& scratch) const;
   void choose_blocks(PredictionBatch& batch, Scratch& scratch) const;
   bool begin_block(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const;
   void bound_wide_tile(std::size_t first_group, std::size_t groups, PredictionBatch& batch,
                        Scratch& scratch) const;
   void score_chunk(std::size_t first, std::size_t count, PredictionBatch& batch, Scratch& scratch) const;
-  void keep_possible(std::uint32_t b, std::size_t group, const float* z, std::size_t count,
-                     PredictionBatch& batch, Scratch& scratch) const;
+  void list_candidates(std::uint32_t b, std::size_t group, const float* z, std::size_t count,
+                       PredictionBatch& batch, Scratch& scratch) const;
   void set_thresholds(std::uint32_t b, std::size_t group, PredictionBatch& batch, Scratch& scratch) const;
   void score_candidates(std::uint32_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
   void finish(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const;

@@ -12,11 +12,28 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kTerms = 3;  // slope, offset, mass
-using Terms = std::array<double, kTerms>;
-
+constexpr std::size_t kTerms = 3;
+using Terms = std::array<double, kTerms>;  // slope, offset, mass; or one value for each of them
 // Lower half of a symmetric matrix, by rows.
-using Curvature = std::array<double, kTerms * kTerms>;
+using SymmetricMatrix = std::array<double, kTerms * kTerms>;
+
+double dot(const Terms& x, const Terms& w) {
+  return x[0] * w[0] + x[1] * w[1] + x[2] * w[2];
+}
+
+// Solves (hessian + share * bound + a small ridge) step = gradient.
+Terms newton_step(const SymmetricMatrix& hessian, const SymmetricMatrix& bound, double share,
+                  const Terms& gradient) {
+  constexpr double kRidge = 1e-9;  // terms that are the same for all pairs have a solution, too
+  SymmetricMatrix matrix = hessian;
+  for (std::size_t i = 0; i < kTerms; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) matrix[i * kTerms + j] += share * bound[i * kTerms + j];
+    matrix[i * (kTerms + 1)] += kRidge * (1 + bound[i * (kTerms + 1)]);
+  }
+  Terms step = gradient;
+  solve_by_cholesky(kTerms, matrix.data(), step.data());
+  return step;
+}
 
 }  // namespace
 
@@ -39,64 +56,79 @@ void CalibrationFit::add(std::span<const Prediction> best, std::span<const std::
     pairs_.push_back({one.score, log_mass, std::ranges::binary_search(truth, one.label)});
 }
 
-std::optional<Calibration> CalibrationFit::fit() const {
-  constexpr int kSteps = 100;
-  constexpr double kEnough = 1e-10, kRidge = 1e-9;
-  const auto hits = static_cast<double>(std::ranges::count_if(pairs_, &Pair::hit));
-  const double misses = static_cast<double>(pairs_.size()) - hits;
-  if (hits == 0 || misses == 0) return std::nullopt;
-  const double hit_target = (hits + 1) / (hits + 2), miss_target = 1 / (misses + 2);
-  const auto terms_of = [](const Pair& pair) { return Terms{pair.score, 1.0, pair.log_mass}; };
-  const auto value = [](const Terms& x, const Terms& w) { return x[0] * w[0] + x[1] * w[1] + x[2] * w[2]; };
-  const auto loss = [&](const Terms& w) {
+// Logistic loss of the pairs under the terms w, with Platt's smoothed targets.
+class CalibrationFit::Loss {
+ public:
+  Loss(std::span<const Pair> pairs, double hits, double misses)
+      : pairs_(pairs), hit_target_((hits + 1) / (hits + 2)), miss_target_(1 / (misses + 2)) {}
+
+  double at(const Terms& w) const {
     double sum = 0;
     for (const Pair& pair : pairs_) {
-      const double s = value(terms_of(pair), w);
-      sum += softplus(s) - (pair.hit ? hit_target : miss_target) * s;
+      const double s = dot(inputs_of(pair), w);
+      sum += softplus(s) - target_of(pair) * s;
     }
     return sum;
-  };
-  Terms w = {1, 0, 0};
-  double least = loss(w);
-  // Newton steps. Where a step would raise the loss, tries again with growing parts of the curvature bound p
-  // (1 - p) <= 1/4 added; steps by the bound alone never raise the loss (Boehning and Lindsay, "Monotonicity
-  // of quadratic-approximation algorithms", 1988).
-  for (int step = 0; step < kSteps; ++step) {
+  }
+
+  struct Derivatives {
     Terms gradient{};
-    Curvature curvature{}, bound{};
+    SymmetricMatrix hessian{};
+    SymmetricMatrix bound{};  // of the Hessian for any w, as p (1 - p) <= 1/4
+  };
+  Derivatives derivatives_at(const Terms& w) const {
+    Derivatives sum;
     for (const Pair& pair : pairs_) {
-      const Terms x = terms_of(pair);
-      const double p = probability_of(LossKind::kSigmoid, value(x, w));
+      const Terms x = inputs_of(pair);
+      const double p = probability_of(LossKind::kSigmoid, dot(x, w));
       for (std::size_t i = 0; i < kTerms; ++i) {
-        gradient[i] += (p - (pair.hit ? hit_target : miss_target)) * x[i];
+        sum.gradient[i] += (p - target_of(pair)) * x[i];
         for (std::size_t j = 0; j <= i; ++j) {
-          curvature[i * kTerms + j] += p * (1 - p) * x[i] * x[j];
-          bound[i * kTerms + j] += 0.25 * x[i] * x[j];
+          sum.hessian[i * kTerms + j] += p * (1 - p) * x[i] * x[j];
+          sum.bound[i * kTerms + j] += 0.25 * x[i] * x[j];
         }
       }
     }
-    double found = least;
-    Terms next = w;
-    for (const double part : {0.0, 0.01, 0.1, 1.0}) {
-      Curvature mixed = curvature;
-      for (std::size_t i = 0; i < kTerms; ++i) {
-        for (std::size_t j = 0; j <= i; ++j) mixed[i * kTerms + j] += part * bound[i * kTerms + j];
-        // Terms that are the same for all pairs have a solution, too.
-        mixed[i * (kTerms + 1)] += kRidge * (1 + bound[i * (kTerms + 1)]);
-      }
-      Terms towards = gradient;
-      solve_by_cholesky(kTerms, mixed.data(), towards.data());
-      for (std::size_t i = 0; i < kTerms; ++i) next[i] = w[i] - towards[i];
-      found = loss(next);
-      if (found <= least) break;
-    }
-    if (!(found <= least)) break;
-    const double gain = least - found;
-    w = next, least = found;
-    if (gain <= kEnough * least) break;
+    return sum;
   }
-  const bool sound = std::ranges::all_of(w, [](double term) { return std::isfinite(term); });
-  if (!sound || !(w[0] > 0)) return std::nullopt;
+
+ private:
+  static Terms inputs_of(const Pair& pair) { return {pair.score, 1.0, pair.log_mass}; }
+  double target_of(const Pair& pair) const { return pair.hit ? hit_target_ : miss_target_; }
+
+  std::span<const Pair> pairs_;
+  double hit_target_, miss_target_;
+};
+
+std::optional<Calibration> CalibrationFit::fit() const {
+  constexpr int kMaxSteps = 100;
+  constexpr double kMinGain = 1e-10;  // of the loss by a step, relative
+  const auto hits = static_cast<double>(std::ranges::count_if(pairs_, &Pair::hit));
+  const double misses = static_cast<double>(pairs_.size()) - hits;
+  if (hits == 0 || misses == 0) return std::nullopt;
+  const Loss loss(pairs_, hits, misses);
+  Terms w = {1, 0, 0};
+  double min_loss = loss.at(w);
+  for (int i = 0; i < kMaxSteps; ++i) {
+    const auto [gradient, hessian, bound] = loss.derivatives_at(w);
+    double next_loss = min_loss;
+    Terms next = w;
+    // Where a Newton step would raise the loss, tries again with growing shares of the bound added; steps by
+    // the bound alone never raise the loss (Boehning and Lindsay, "Monotonicity of quadratic-approximation
+    // algorithms", 1988).
+    for (const double share : {0.0, 0.01, 0.1, 1.0}) {
+      const Terms step = newton_step(hessian, bound, share, gradient);
+      for (std::size_t t = 0; t < kTerms; ++t) next[t] = w[t] - step[t];
+      next_loss = loss.at(next);
+      if (next_loss <= min_loss) break;
+    }
+    if (!(next_loss <= min_loss)) break;
+    const double gain = min_loss - next_loss;
+    w = next, min_loss = next_loss;
+    if (gain <= kMinGain * min_loss) break;
+  }
+  const bool finite = std::ranges::all_of(w, [](double term) { return std::isfinite(term); });
+  if (!finite || !(w[0] > 0)) return std::nullopt;
   return Calibration{static_cast<float>(w[0]), static_cast<float>(w[1]), static_cast<float>(w[2])};
 }
 

@@ -11,8 +11,8 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kMinExact = 64;  // candidates that get an exact linear term, at least
-constexpr std::size_t kExactOf = 4;    // and for each wanted label
+// Candidates that get an exact linear term: kExactOf for each wanted label, but at least kMinExact.
+constexpr std::size_t kMinExact = 64, kExactOf = 4;
 constexpr std::size_t kRowsAhead = 8;  // prefetch distance in candidates
 
 // Ascending as floats are, except for NaN.
@@ -49,19 +49,19 @@ std::size_t CandidateScorer::bytes() const {
 
 std::unique_ptr<Scorer::Scratch> CandidateScorer::make_scratch(std::size_t blocks, std::size_t lanes) const {
   auto scratch = std::make_unique<Scratch>();
-  const std::size_t room = 2 * candidates_;  // candidates_ from the tables, candidates_ from the linear term
+  const std::size_t limit = 2 * candidates_;  // candidates_ from the tables, candidates_ from the linear term
   scratch->pass = pass_.make_scratch(blocks, lanes);
   scratch->all_blocks.resize(blocks);
   std::iota(scratch->all_blocks.begin(), scratch->all_blocks.end(), 0U);
   if (search_) scratch->search = search_->make_scratch(lanes);
   if (wide_) scratch->wide = wide_->make_scratch();
-  scratch->candidates.reserve(room);
-  scratch->found.reserve(room);
+  scratch->candidates.reserve(limit);
+  scratch->found.reserve(limit);
   scratch->seen = lsh::IdSet(network_.labels());
   scratch->x = AlignedArray<float>(network_.output().inputs());
   if (wide_) scratch->by_feature = AlignedArray<float>(network_.sample_features());
-  scratch->z = AlignedArray<float>(room);
-  scratch->keys.reserve(room);
+  scratch->z = AlignedArray<float>(limit);
+  scratch->keys.reserve(limit);
   return scratch;
 }
 
@@ -154,14 +154,14 @@ void CandidateScorer::add_linear_term(const SparseRow& row, std::size_t voted, s
   keys.clear();
   for (std::size_t c = voted; c < ids.size(); ++c)
     keys.push_back(std::uint64_t{ordered_bits(z[c] + scratch.wide.scores[ids[c]])} << 32 | c);
-  const std::size_t more = std::min(std::max(kMinExact, kExactOf * k), keys.size());
-  std::nth_element(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(more), keys.end(),
+  const std::size_t others = std::min(std::max(kMinExact, kExactOf * k), keys.size());
+  std::nth_element(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(others), keys.end(),
                    std::greater<>());
   scratch.exact.resize(voted);
   std::iota(scratch.exact.begin(), scratch.exact.end(), 0U);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const auto c = static_cast<std::uint32_t>(keys[i]);
-    if (i < more)
+    if (i < others)
       scratch.exact.push_back(c);
     else
       z[c] += scratch.wide.scores[ids[c]];

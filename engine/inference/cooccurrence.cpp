@@ -11,19 +11,18 @@ namespace {
 
 constexpr std::size_t kMaxPropagating = 3;  // propagating labels per receiving label
 
-// The largest propagated probabilities of one label, descending.
-struct Lent {
+// The largest probabilities propagated to one label, descending.
+struct Propagated {
   std::array<double, kMaxPropagating> largest{};
 
-  void add(double amount) {
+  void add(double probability) {
     for (double& one : largest)
-      if (amount > one) std::swap(amount, one);
+      if (probability > one) std::swap(probability, one);
   }
-  // Noisy-or of the propagated probabilities.
-  double taken() const {
-    double left = 1.0;
-    for (const double one : largest) left *= 1.0 - one;
-    return 1.0 - left;
+  double noisy_or() const {
+    double none = 1.0;
+    for (const double one : largest) none *= 1.0 - one;
+    return 1.0 - none;
   }
 };
 
@@ -36,25 +35,25 @@ const Neighbours* knn_with_cooccurrence(const Neighbours* neighbours) {
 }
 
 void propagate_cooccurrence(const Neighbours& cooccurrence_knn, LossKind loss, std::span<Prediction> best) {
-  const auto some = best.first(std::min(best.size(), kPropagatingLabels));
+  const auto top = best.first(std::min(best.size(), kPropagatingLabels));
   const LabelCooccurrence& cooccurrence = cooccurrence_knn.cooccurrence();
   std::array<double, kPropagatingLabels> probabilities;
-  std::array<Lent, kPropagatingLabels> lent;
-  for (std::size_t i = 0; i < some.size(); ++i) probabilities[i] = probability_of(loss, some[i].score);
-  for (std::size_t i = 0; i < some.size(); ++i) {
+  std::array<Propagated, kPropagatingLabels> propagated;
+  for (std::size_t i = 0; i < top.size(); ++i) probabilities[i] = probability_of(loss, top[i].score);
+  for (std::size_t i = 0; i < top.size(); ++i) {
     const double share = cooccurrence_knn.cooccurrence_share() * probabilities[i];
-    for (const auto& [label, probability] : cooccurrence.of(some[i].label)) {
-      const auto at = std::ranges::find(some, label, &Prediction::label);
-      if (at != some.end()) lent[static_cast<std::size_t>(at - some.begin())].add(share * probability);
+    for (const auto& [label, probability] : cooccurrence.of(top[i].label)) {
+      const auto at = std::ranges::find(top, label, &Prediction::label);
+      if (at != top.end()) propagated[static_cast<std::size_t>(at - top.begin())].add(share * probability);
     }
   }
-  for (std::size_t i = 0; i < some.size(); ++i) {
-    const double taken = lent[i].taken(), p = probabilities[i];
-    if (taken == 0) continue;
-    const double raised = score_of(loss, p + taken * (1.0 - p));
-    some[i].score = std::max(some[i].score, static_cast<float>(raised));  // not lowered by rounding
+  for (std::size_t i = 0; i < top.size(); ++i) {
+    const double received = propagated[i].noisy_or(), p = probabilities[i];
+    if (received == 0) continue;
+    const double raised = score_of(loss, p + received * (1.0 - p));
+    top[i].score = std::max(top[i].score, static_cast<float>(raised));  // not lowered by rounding
   }
-  std::ranges::sort(some, ranks_before);
+  std::ranges::sort(top, ranks_before);
 }
 
 }  // namespace slide

@@ -20,7 +20,7 @@ struct Scored {
 };
 
 // All scores, highest first.
-std::vector<Scored> falling_scores(const Dataset& scores, const Dataset& truth) {
+std::vector<Scored> descending_scores(const Dataset& scores, const Dataset& truth) {
   std::vector<Scored> all;
   for (std::size_t i = 0; i < truth.size(); ++i) {
     const SparseRow row = scores.features(i);
@@ -31,15 +31,15 @@ std::vector<Scored> falling_scores(const Dataset& scores, const Dataset& truth) 
   return all;
 }
 
-// Calls take() with a point of the curve for each distinct score. `falling`: scores in falling order.
+// Calls take() with a point of the curve for each distinct score. `descending`: scores in descending order.
 template <class Take>
-void for_each_point(std::span<const Scored> falling, std::uint64_t positives, const Take& take) {
+void for_each_point(std::span<const Scored> descending, std::uint64_t positives, const Take& take) {
   DecisionCounts counts{0, 0, positives};
-  for (std::size_t e = 0; e < falling.size(); ++e) {
+  for (std::size_t e = 0; e < descending.size(); ++e) {
     ++counts.predicted;
-    counts.hits += falling[e].hit ? 1 : 0;
-    if (e + 1 == falling.size() || falling[e + 1].score != falling[e].score)
-      take(CurvePoint{falling[e].score, counts});
+    counts.hits += descending[e].hit ? 1 : 0;
+    if (e + 1 == descending.size() || descending[e + 1].score != descending[e].score)
+      take(CurvePoint{descending[e].score, counts});
   }
 }
 
@@ -53,20 +53,21 @@ float threshold_between(float score, std::optional<float> lower) {
   return !lower || (middle > *lower && six_digits_of(below) < decimal_of(middle)) ? middle : score;
 }
 
-BestThreshold best_of(std::span<const Scored> falling, std::uint64_t positives, const ThresholdGoal& goal) {
-  if (falling.empty()) return {std::numeric_limits<float>::infinity(), {}};
-  BestThreshold best{std::nextafter(falling.front().score, std::numeric_limits<float>::infinity()), {}};
+BestThreshold best_of(std::span<const Scored> descending, std::uint64_t positives,
+                      const ThresholdGoal& goal) {
+  if (descending.empty()) return {std::numeric_limits<float>::infinity(), {}};
+  BestThreshold best{std::nextafter(descending.front().score, std::numeric_limits<float>::infinity()), {}};
   bool found = false;
-  for_each_point(falling, positives, [&](const CurvePoint& point) {
+  for_each_point(descending, positives, [&](const CurvePoint& point) {
     const Rates rates = point.counts.rates();
     if (goal.precision ? rates.precision < *goal.precision : found && rates.f1 <= best.rates.f1) return;
     best = {point.threshold, rates};
     found = true;
   });
   if (!found) return best;
-  const auto next = std::ranges::upper_bound(falling, best.threshold, std::greater<>(), &Scored::score);
+  const auto next = std::ranges::upper_bound(descending, best.threshold, std::greater<>(), &Scored::score);
   best.threshold =
-      threshold_between(best.threshold, next == falling.end() ? std::nullopt : std::optional(next->score));
+      threshold_between(best.threshold, next == descending.end() ? std::nullopt : std::optional(next->score));
   return best;
 }
 
@@ -74,17 +75,17 @@ BestThreshold best_of(std::span<const Scored> falling, std::uint64_t positives, 
 
 std::vector<CurvePoint> precision_recall_curve(const Dataset& scores, const Dataset& truth) {
   std::vector<CurvePoint> curve;
-  for_each_point(falling_scores(scores, truth), truth.label_entries(),
+  for_each_point(descending_scores(scores, truth), truth.label_entries(),
                  [&](const CurvePoint& point) { curve.push_back(point); });
   return curve;
 }
 
 BestThreshold best_threshold(const Dataset& scores, const Dataset& truth, const ThresholdGoal& goal) {
-  return best_of(falling_scores(scores, truth), truth.label_entries(), goal);
+  return best_of(descending_scores(scores, truth), truth.label_entries(), goal);
 }
 
 Thresholds best_thresholds(const Dataset& scores, const Dataset& truth, const ThresholdGoal& goal) {
-  std::vector<Scored> by_label = falling_scores(scores, truth);
+  std::vector<Scored> by_label = descending_scores(scores, truth);
   const double all = decimal_of(best_of(by_label, truth.label_entries(), goal).threshold);
   if (goal.label_samples == 0) return Thresholds(all);
   std::ranges::stable_sort(by_label, {}, &Scored::label);  // falling within each label

@@ -41,17 +41,17 @@ class DecisionSums {
 
   Decisions take() {
     DecisionCounts all;
-    std::size_t met = 0;
+    std::size_t occurring = 0;  // labels that are true or given somewhere
     for (const DecisionCounts& one : sums_.labels) {
       if (one.predicted + one.positives == 0) continue;
-      ++met;
+      ++occurring;
       add_to(sums_.macro, one.rates());
       all.predicted += one.predicted;
       all.hits += one.hits;
       all.positives += one.positives;
     }
     sums_.micro = all.rates();
-    sums_.macro = divided(sums_.macro, met);
+    sums_.macro = divided(sums_.macro, occurring);
     sums_.samples = divided(sums_.samples, truth_.size());
     return std::move(sums_);
   }

@@ -237,9 +237,9 @@ Ranking ranked(const Predictor& predictor, const Dataset& data, const LabelPairs
 
 Metrics evaluate(const Predictor& predictor, const Dataset& data, std::span<const std::uint32_t> ks,
                  Metrics::Propensities inverse_propensities, Metrics::Groups groups) {
-  Metrics none({ks.begin(), ks.end()}, std::move(inverse_propensities), std::move(groups));
-  if (predictor.of_items()) none.include_first_hits();
-  return measured(ranked(predictor, data), data, std::move(none));
+  Metrics empty({ks.begin(), ks.end()}, std::move(inverse_propensities), std::move(groups));
+  if (predictor.of_items()) empty.include_first_hits();
+  return measured(ranked(predictor, data), data, std::move(empty));
 }
 
 Metrics evaluate(const TrainedNetwork& trained, const Dataset& data, const InferenceOptions& options,

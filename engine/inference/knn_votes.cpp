@@ -78,18 +78,18 @@ KnnVotes::Mixed KnnVotes::mixed(std::uint32_t label, double score, double vote) 
 }
 
 double KnnVotes::min_mixed(std::size_t i, const TopK& best) {
-  known_.clear();
+  known_mixed_.clear();
   for (std::size_t v = from_[i]; v < from_[i + 1]; ++v) {
     if (std::isinf(scores_[v])) continue;
-    known_.push_back(mixed(votes_[v].label, scores_[v], votes_[v].weight).probability);
+    known_mixed_.push_back(mixed(votes_[v].label, scores_[v], votes_[v].weight).probability);
   }
   for (const Prediction& one : best.best()) {
     if (!std::ranges::binary_search(of(i), one.label, {}, &Vote::label))
-      known_.push_back(mixed(one.label, one.score, 0.0).probability);
+      known_mixed_.push_back(mixed(one.label, one.score, 0.0).probability);
   }
-  if (known_.size() < best.k() || best.k() == 0) return -1.0;
-  const auto kth = known_.begin() + static_cast<std::ptrdiff_t>(best.k()) - 1;
-  std::nth_element(known_.begin(), kth, known_.end(), std::greater<>());
+  if (known_mixed_.size() < best.k() || best.k() == 0) return -1.0;
+  const auto kth = known_mixed_.begin() + static_cast<std::ptrdiff_t>(best.k()) - 1;
+  std::nth_element(known_mixed_.begin(), kth, known_mixed_.end(), std::greater<>());
   return *kth;
 }
 

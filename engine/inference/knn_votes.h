@@ -87,7 +87,7 @@ class KnnVotes {
   // votes; tail_, labels of its top k without votes whose order and log-odds follow from the logits alone.
   std::vector<Mixed> voted_, others_;
   std::vector<Prediction> tail_;
-  std::vector<double> known_;  // mixed probabilities
+  std::vector<double> known_mixed_;  // mixed probabilities
 };
 
 }  // namespace slide

@@ -82,11 +82,11 @@ double LabelCounts::novelty(std::size_t i, const Popularity& popularity) const {
   std::uint64_t all = 0;
   for (std::size_t at = 0; at < ids_.size(); ++at) {
     const std::uint32_t label = ids_[at];
-    const std::uint32_t known = label < popularity.frequencies.size() ? popularity.frequencies[label] : 0;
-    const auto times = predicted_[at * ks_.size() + i].all;
-    sum += times * std::log2(static_cast<double>(std::max<std::uint64_t>(popularity.samples, 1)) /
-                             std::max<std::uint32_t>(known, 1));
-    all += times;
+    const std::uint32_t frequency = label < popularity.frequencies.size() ? popularity.frequencies[label] : 0;
+    const std::uint32_t predictions = predicted_[at * ks_.size() + i].all;
+    sum += predictions * std::log2(static_cast<double>(std::max<std::uint64_t>(popularity.samples, 1)) /
+                                   std::max<std::uint32_t>(frequency, 1));
+    all += predictions;
   }
   return all == 0 ? 0.0 : sum / static_cast<double>(all);
 }

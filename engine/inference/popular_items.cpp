@@ -14,9 +14,9 @@ PopularItems::PopularItems(const TrainedNetwork& trained) {
   const Config& config = trained.network.config();
   const auto frequencies = trained.label_frequencies;
   if (config.data.kind != DataKind::kInteractions || frequencies.empty()) return;
-  const bool shares = is_normalised(config.loss.kind);
+  const bool softmax = is_normalised(config.loss.kind);
   const double entries = std::accumulate(frequencies.begin(), frequencies.end(), 0.0);
-  const double all = shares ? entries : double(std::max<std::size_t>(trained.samples, 1));
+  const double all = softmax ? entries : double(std::max<std::size_t>(trained.samples, 1));
   const auto own = trained.network.parts().own_neurons();
   double sum = 0;
   for (std::size_t label = own.first; label < std::min(own.end(), frequencies.size()); ++label) {
@@ -26,7 +26,7 @@ PopularItems::PopularItems(const TrainedNetwork& trained) {
                        static_cast<float>(score_of(config.loss.kind, share))});
     sum += share;
   }
-  if (shares && sum > 0) log_norm_ = std::log(std::min(sum, 1.0));
+  if (softmax && sum > 0) log_norm_ = std::log(std::min(sum, 1.0));
   std::ranges::sort(ranked_, ranks_before);
 }
 

@@ -70,10 +70,10 @@ Ranking ranked_in_order(const Dataset& scores, const std::vector<std::uint32_t>&
   return ranking;
 }
 
-Metrics measured(const Ranking& ranking, const Dataset& truth, Metrics none) {
+Metrics measured(const Ranking& ranking, const Dataset& truth, Metrics empty) {
   if (ranking.size() != truth.size()) throw Error("a ranking of other samples than the labels");
-  for (std::size_t i = 0; i < truth.size(); ++i) none.add(ranking[i], truth.labels(i));
-  return none;
+  for (std::size_t i = 0; i < truth.size(); ++i) empty.add(ranking[i], truth.labels(i));
+  return empty;
 }
 
 Dataset scores_without(const Dataset& scores, const LabelPairs& pairs) {

@@ -56,8 +56,9 @@ Ranking ranked(const Dataset& scores, std::size_t limit, int threads);
 Ranking ranked_in_order(const Dataset& scores, const std::vector<std::uint32_t>& order, std::size_t limit,
                         int threads);
 
-// Metrics of the ranking over all samples of `truth`; `none` is an empty Metrics with the parameters to use.
-Metrics measured(const Ranking& ranking, const Dataset& truth, Metrics none);
+// Metrics of the ranking over all samples of `truth`; `empty`: a Metrics without samples, of the parameters
+// to use.
+Metrics measured(const Ranking& ranking, const Dataset& truth, Metrics empty);
 
 // `scores` without the (sample, label) pairs of `pairs`.
 Dataset scores_without(const Dataset& scores, const LabelPairs& pairs);

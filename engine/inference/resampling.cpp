@@ -19,10 +19,10 @@ using Ratio = Metrics::Ratio;
 constexpr std::size_t kSamplesAtOnce = 1024;
 constexpr double kLow = 0.025, kHigh = 0.975;
 // Tolerance: sums of the same numbers in another order differ by less, for metrics up to 1.
-constexpr double kAsGood = 1e-12;
+constexpr double kTolerance = 1e-12;
 
 // Rng stream numbers: bootstrap draws, swaps.
-constexpr std::uint64_t kDraws = 0, kChanges = 1;
+constexpr std::uint64_t kDraws = 0, kSwaps = 1;
 
 void add(std::span<Ratio> sums, const Ratio* ratios) {
   for (std::size_t m = 0; m < sums.size(); ++m) {
@@ -35,14 +35,14 @@ const Ratio* row_of(const SampleRatios& ratios, std::size_t sample) {
   return ratios.ratios.data() + sample * ratios.names.size();
 }
 
-// Values of `measures` metrics in each round, [measures, rounds], computed by round(r, values).
-std::vector<double> rounds_of(std::size_t measures, const Resampling& resampling,
+// Values of `metrics` metrics in each round, [metrics, rounds], computed by round(r, values).
+std::vector<double> rounds_of(std::size_t metrics, const Resampling& resampling,
                               const std::function<void(std::size_t, std::span<double>)>& round) {
-  std::vector<double> values(measures * resampling.count);
+  std::vector<double> values(metrics * resampling.count);
   parallel_for(resampling.count, resolve_threads(resampling.threads), [&](std::size_t r, int) {
-    std::vector<double> found(measures);
+    std::vector<double> found(metrics);
     round(r, found);
-    for (std::size_t m = 0; m < measures; ++m) values[m * resampling.count + r] = found[m];
+    for (std::size_t m = 0; m < metrics; ++m) values[m * resampling.count + r] = found[m];
   });
   return values;
 }
@@ -78,12 +78,13 @@ void draw_samples(const SampleRatios& first, const SampleRatios* second, Rng rng
 }
 
 // Randomisation test: differences after swapping the two predictors in about half of the samples.
-void change_places(const SampleRatios& first, const SampleRatios& second, Rng rng, std::span<double> values) {
+void swap_predictors(const SampleRatios& first, const SampleRatios& second, Rng rng,
+                     std::span<double> values) {
   std::vector<Ratio> sums(values.size()), others(values.size());
   for (std::size_t i = 0; i < first.samples(); ++i) {
-    const bool changed = (rng.next() >> 63) != 0;
-    add(sums, row_of(changed ? second : first, i));
-    add(others, row_of(changed ? first : second, i));
+    const bool swapped = (rng.next() >> 63) != 0;
+    add(sums, row_of(swapped ? second : first, i));
+    add(others, row_of(swapped ? first : second, i));
   }
   for (std::size_t m = 0; m < values.size(); ++m) values[m] = sums[m].value() - others[m].value();
 }
@@ -98,21 +99,21 @@ std::vector<double> totals(const SampleRatios& ratios) {
 
 }  // namespace
 
-SampleRatios sample_ratios(const Ranking& ranking, const Dataset& truth, const Metrics& none, int threads) {
+SampleRatios sample_ratios(const Ranking& ranking, const Dataset& truth, const Metrics& empty, int threads) {
   SampleRatios result;
-  result.names = none.names();
-  const std::size_t measures = result.names.size();
-  result.ratios.resize(truth.size() * measures);
+  result.names = empty.names();
+  const std::size_t metrics = result.names.size();
+  result.ratios.resize(truth.size() * metrics);
   const std::size_t parts = (truth.size() + kSamplesAtOnce - 1) / kSamplesAtOnce;
   parallel_for(parts, resolve_threads(threads), [&](std::size_t part, int) {
     std::vector<Ratio> ratios;
     const std::size_t end = std::min(truth.size(), (part + 1) * kSamplesAtOnce);
     for (std::size_t sample = part * kSamplesAtOnce; sample < end; ++sample) {
-      Metrics one = none;
+      Metrics one = empty;
       one.add(ranking[sample], truth.labels(sample));
       ratios.clear();
       one.append_ratios(ratios);
-      std::ranges::copy(ratios, result.ratios.begin() + static_cast<std::ptrdiff_t>(sample * measures));
+      std::ranges::copy(ratios, result.ratios.begin() + static_cast<std::ptrdiff_t>(sample * metrics));
     }
   });
   return result;
@@ -143,23 +144,23 @@ std::vector<Difference> compare(const SampleRatios& first, const SampleRatios& s
                                 const Resampling& resampling) {
   if (first.names != second.names || first.samples() != second.samples())
     throw Error("measures of different samples or kinds cannot be compared");
-  const std::size_t measures = first.names.size(), rounds = resampling.count;
-  std::vector<Difference> differences(measures);
+  const std::size_t metrics = first.names.size(), rounds = resampling.count;
+  std::vector<Difference> differences(metrics);
   if (first.samples() == 0) return differences;
   const auto draw = [&](std::size_t r, std::span<double> values) {
     draw_samples(first, &second, Rng(resampling.seed, Purpose::kResampling, kDraws, r), values);
   };
-  const std::vector<Interval> intervals = intervals_of(rounds_of(measures, resampling, draw), rounds);
-  const auto change = [&](std::size_t r, std::span<double> values) {
-    change_places(first, second, Rng(resampling.seed, Purpose::kResampling, kChanges, r), values);
+  const std::vector<Interval> intervals = intervals_of(rounds_of(metrics, resampling, draw), rounds);
+  const auto swap = [&](std::size_t r, std::span<double> values) {
+    swap_predictors(first, second, Rng(resampling.seed, Purpose::kResampling, kSwaps, r), values);
   };
-  const std::vector<double> changed = rounds_of(measures, resampling, change);
+  const std::vector<double> swapped = rounds_of(metrics, resampling, swap);
   const std::vector<double> one = totals(first), two = totals(second);
-  for (std::size_t m = 0; m < measures; ++m) {
+  for (std::size_t m = 0; m < metrics; ++m) {
     const double found = one[m] - two[m];
     const auto as_large = std::ranges::count_if(
-        std::span(changed).subspan(m * rounds, rounds),
-        [&](double difference) { return std::abs(difference) >= std::abs(found) - kAsGood; });
+        std::span(swapped).subspan(m * rounds, rounds),
+        [&](double difference) { return std::abs(difference) >= std::abs(found) - kTolerance; });
     differences[m] = {found, intervals[m],
                       static_cast<double>(1 + as_large) / static_cast<double>(1 + rounds)};
   }

@@ -24,8 +24,8 @@ struct SampleRatios {
   std::size_t samples() const { return names.empty() ? 0 : ratios.size() / names.size(); }
 };
 
-// For the metrics of `none`, an empty Metrics as in measured().
-SampleRatios sample_ratios(const Ranking& ranking, const Dataset& truth, const Metrics& none, int threads);
+// For the metrics of `empty`, as in measured().
+SampleRatios sample_ratios(const Ranking& ranking, const Dataset& truth, const Metrics& empty, int threads);
 // Appends f1_micro and f1_samples at thresholds (decisions.h).
 void add_f1(SampleRatios& ratios, const Dataset& scores, const Dataset& truth, const Thresholds& thresholds);
 

@@ -100,9 +100,9 @@ void SampleBounds::add_wide(const SparseRow& row, Scratch& scratch) const {
   wide_->add(row, bounds_->few(), scratch.z.data());
   bounds_->bound(scratch.sample, 0, 0, bounds_->groups(), scratch.wide.data());
   for (std::size_t g = 0; g < bounds_->groups(); ++g) {
-    const float more = scratch.wide.data()[g] * (1.0F + WideBounds::kRounding);
+    const float bound = scratch.wide.data()[g] * (1.0F + WideBounds::kRounding);
     const std::size_t end = std::min(output_.size(), (g + 1) * WideBounds::kGroup);
-    for (std::size_t n = g * WideBounds::kGroup; n < end; ++n) scratch.z.data()[n] += more;
+    for (std::size_t n = g * WideBounds::kGroup; n < end; ++n) scratch.z.data()[n] += bound;
   }
 }
 
@@ -114,9 +114,9 @@ bool SampleBounds::bound(const BlockInput& in, const SparseRow& row, Scratch& sc
   if (wide_ != nullptr) add_wide(row, scratch);
   const double length = std::sqrt(square);
   for (std::size_t first = 0; first < output_.size(); first += kErrorRows) {
-    const float wrong = error(first, length);
+    const float max_error = error(first, length);
     const std::size_t end = std::min(output_.size(), first + kErrorRows);
-    for (std::size_t n = first; n < end; ++n) scratch.z.data()[n] += wrong;
+    for (std::size_t n = first; n < end; ++n) scratch.z.data()[n] += max_error;
   }
   return true;
 }
@@ -146,7 +146,8 @@ void SampleBounds::take_largest(std::size_t count, Scratch& scratch,
   float* z = scratch.z.data();
   const auto first = out.size();
   const auto above = [](const Candidate& a, const Candidate& b) { return a.bound > b.bound; };
-  take(-INFINITY, scratch, [&](std::size_t n) {  // a heap with the smallest in front
+  // out[first ..) is a heap with the smallest bound in front.
+  take(-INFINITY, scratch, [&](std::size_t n) {
     if (out.size() - first == count) {
       if (z[n] <= out[first].bound) return out[first].bound;
       std::pop_heap(out.begin() + first, out.end(), above);
@@ -164,13 +165,13 @@ void SampleBounds::take_largest(std::size_t count, Scratch& scratch,
 
 void SampleBounds::take_above(float min_score, Scratch& scratch,
                               std::vector<CandidateRescorer::Candidate>& out) const {
-  const float lowest =
+  const float min_bound =
       min_score > std::numeric_limits<float>::lowest() ? min_score - rounding_of(min_score) : -INFINITY;
   float* z = scratch.z.data();
-  take(lowest, scratch, [&](std::size_t n) {
+  take(min_bound, scratch, [&](std::size_t n) {
     out.push_back({static_cast<std::uint32_t>(n), z[n] + rounding_of(z[n])});
     z[n] = -INFINITY;
-    return lowest;
+    return min_bound;
   });
 }
 

@@ -21,10 +21,10 @@ std::shared_ptr<const WideBounds> bounds_of(const WidePostings& postings, std::s
 
 }  // namespace
 
-template <class Way, class... Args>
-const Way& Scorers::add(Args&&... args) {
-  auto scorer = std::make_unique<Way>(std::forward<Args>(args)...);
-  const Way& added = *scorer;
+template <class ScorerType, class... Args>
+const ScorerType& Scorers::add(Args&&... args) {
+  auto scorer = std::make_unique<ScorerType>(std::forward<Args>(args)...);
+  const ScorerType& added = *scorer;
   all_.push_back(std::move(scorer));
   return added;
 }

@@ -38,8 +38,8 @@ class Scorers {
   std::size_t bytes() const;                       // index and bounds
 
  private:
-  template <class Way, class... Args>
-  const Way& add(Args&&... args);
+  template <class ScorerType, class... Args>
+  const ScorerType& add(Args&&... args);
   void choose_full(const TrainedNetwork& trained, const ScorerChoice& choice, int threads);
 
   std::shared_ptr<const WideBounds> bounds_;        // of the linear term, where scorers use them

@@ -36,7 +36,7 @@ class SharedPredictor::HiddenSums {
       add_parts(data.features(i), i, scratch_[static_cast<std::size_t>(thread)]);
     });
     sums_.start(blocks, threads_);
-    sums_.pass_on(threads_);
+    sums_.reduce(threads_);
     sums_.finish();
     rows.width = size;
     rows.sums.resize(data.size() * size);

@@ -17,6 +17,8 @@ using Avx512 = xsimd::avx512bw;
 
 template <>
 Vec<Avx512> sum_each<Avx512>(const Vec<Avx512>* v) {
+  // Adds in a tree: pairs[i] has the sums of v[2 i] and v[2 i + 1] over pairs of elements, fours[i] of four
+  // registers over four elements; the shuffles add up the four quarters.
   __m512 pairs[8], fours[4];
   for (int i = 0; i < 8; ++i) {
     const __m512 a = v[2 * i], b = v[2 * i + 1];

@@ -102,11 +102,11 @@ struct KernelSet {
   void (*pack_signs)(const float* z, const float* scale, const float* extra, size_t k, size_t lanes,
                      uint32_t* prints, uint32_t* nearest);
 
-  // Stochastic gradient sparsification: rounds every d[i] with |d[i]| < floor to 0 or to floor with its sign,
-  // the latter with probability |d[i]| / floor, which preserves the mean (random bits: rounding_bits(noise,
-  // i), bf16.h). Lists the nonzero entries: places[j] = i, values[j] = d[i]; returns their number. The lists
-  // have room for n + 1 entries.
-  size_t (*round_small)(float* d, size_t n, float floor, uint32_t noise, uint32_t* places, float* values);
+  // Stochastic gradient sparsification: replaces every d[i] with |d[i]| < threshold by +-threshold, with the
+  // sign of d[i], with probability |d[i]| / threshold, else by 0, which preserves the mean (random bits:
+  // rounding_bits(noise, i), bf16.h). Lists the nonzero entries: places[j] = i, values[j] = d[i]; returns
+  // their number. The lists have room for n + 1 entries.
+  size_t (*round_small)(float* d, size_t n, float threshold, uint32_t noise, uint32_t* places, float* values);
 
   // Selects the entries i < count whose ids[i] is set in `bits`: sets bit i % 16 of masks[i / 16] and appends
   // their columns and w[i] to `columns` and `values`, which have room for count + kLaneMultiple entries. The

@@ -106,8 +106,8 @@ void int8_tile(const Int8Product& p, size_t a, size_t b) {
   }
 }
 
-// One row with a lone sample, whose words are its bytes in order.
-inline float lone_row(const Int8Product& p, size_t a) {
+// One row with a single sample, whose words are its bytes in order.
+inline float single_sample_row(const Int8Product& p, size_t a) {
   const std::int8_t* q = p.w.q + a * p.w.stride;
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(p.x.words);
   __m256i acc = _mm256_setzero_si256();
@@ -130,7 +130,7 @@ void rows_forward_int8<Avx2Fma>(const Int8Rows& w, size_t rows, const std::int32
                                 const ByteSamples& x, float* z) {
   const Int8Product product{w, rows, start, shift, x, z};
   if (x.lanes == 1) {
-    for (size_t a = 0; a < rows; ++a) z[a] = lone_row(product, a);
+    for (size_t a = 0; a < rows; ++a) z[a] = single_sample_row(product, a);
     return;
   }
   for (size_t b = 0; b < x.lanes; b += kTileVectors * kVector) {

@@ -81,9 +81,9 @@ void all_rows(const Int8Product& p, size_t b) {
   for (; a < p.rows; ++a) tile<1, C>(p, a, b);
 }
 
-// Sums of R rows from row a on with a lone sample, whose words are its bytes in order.
+// Sums of R rows from row a on with a single sample, whose words are its bytes in order.
 template <size_t R>
-void lone_sums(const Int8Product& p, size_t a, std::int32_t* sums) {
+void single_sample_sums(const Int8Product& p, size_t a, std::int32_t* sums) {
   __m512i acc[R];
   SLIDE_UNROLL
   for (size_t r = 0; r < R; ++r) acc[r] = _mm512_setzero_si512();
@@ -101,15 +101,15 @@ void lone_sums(const Int8Product& p, size_t a, std::int32_t* sums) {
   for (size_t r = 0; r < R; ++r) sums[r] = _mm512_reduce_add_epi32(acc[r]);
 }
 
-void lone_rows(const Int8Product& p) {
+void single_sample_rows(const Int8Product& p) {
   constexpr size_t kRows = 8;
   std::int32_t sums[kRows];
   for (size_t a = 0; a < p.rows; a += kRows) {
     const size_t rows = p.rows - a < kRows ? p.rows - a : kRows;
     if (rows == kRows) {
-      lone_sums<kRows>(p, a, sums);
+      single_sample_sums<kRows>(p, a, sums);
     } else {
-      for (size_t r = 0; r < rows; ++r) lone_sums<1>(p, a + r, sums + r);
+      for (size_t r = 0; r < rows; ++r) single_sample_sums<1>(p, a + r, sums + r);
     }
     for (size_t r = a; r < a + rows; ++r) {
       const std::int32_t sum = sums[r - a] + (p.start == nullptr ? 0 : p.start[r]);
@@ -123,7 +123,7 @@ void lone_rows(const Int8Product& p) {
 void rows_forward_int8_dots(const Int8Rows& w, size_t rows, const std::int32_t* start, const float* shift,
                             const ByteSamples& x, float* z) {
   const Int8Product product{w, rows, start, shift, x, z};
-  if (x.lanes == 1) return lone_rows(product);
+  if (x.lanes == 1) return single_sample_rows(product);
   size_t b = 0;
   for (; b + 2 * kVector <= x.lanes; b += 2 * kVector) all_rows<2>(product, b);
   for (; b < x.lanes; b += kVector) all_rows<1>(product, b);

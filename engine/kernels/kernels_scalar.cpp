@@ -214,16 +214,20 @@ void add_dots_int8(const Int8Rows& w, const uint32_t* ids, size_t rows, const fl
 }
 
 int narrow_int8(const float* x, size_t n, std::int8_t* q) {
+  constexpr int kMinExponent = -126, kMaxExponent = 120;
+  constexpr float kMaxByte = 127.0f;
   float largest = 0.0f;
   for (size_t k = 0; k < n; ++k) largest = std::max(largest, std::fabs(x[k]));
-  int exponent = -126;
-  if (largest > 0.0f) std::frexp(largest, &exponent);  // largest < 2^exponent
-  exponent = std::clamp(exponent - 7, -126, 120);
-  if (largest > 127.0f * int8_factor(exponent)) exponent = std::min(exponent + 1, 120);
+  int exponent = kMinExponent;
+  if (largest > 0.0f) std::frexp(largest, &exponent);               // largest < 2^exponent,
+  exponent = std::clamp(exponent - 7, kMinExponent, kMaxExponent);  // so that it is below 2^7 units
+  if (largest > kMaxByte * int8_factor(exponent)) exponent = std::min(exponent + 1, kMaxExponent);
   const float factor = int8_factor(-exponent);
-  for (size_t k = 0; k < (n + kPairGroup - 1) / kPairGroup * kPairGroup; ++k)
-    q[k] =
-        static_cast<std::int8_t>(k < n ? std::clamp(std::nearbyint(x[k] * factor), -127.0f, 127.0f) : 0.0f);
+  const size_t padded = (n + kPairGroup - 1) / kPairGroup * kPairGroup;
+  for (size_t k = 0; k < padded; ++k) {
+    const float unit = k < n ? std::nearbyint(x[k] * factor) : 0.0f;
+    q[k] = static_cast<std::int8_t>(std::clamp(unit, -kMaxByte, kMaxByte));
+  }
   return exponent;
 }
 

@@ -92,9 +92,9 @@ void tiles(const Int8Product& p, size_t a) {
   for (size_t b = 0; b < p.x.lanes; b += kTileSamples) tile<Dots, R>(p, starts, a, b);
 }
 
-// One row with a lone sample, whose words are its bytes in order.
+// One row with a single sample, whose words are its bytes in order.
 template <class Dots>
-float lone_row(const Int8Product& p, size_t a) {
+float single_sample_row(const Int8Product& p, size_t a) {
   const std::int8_t* q = p.w.q + a * p.w.stride;
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(p.x.words);
   const size_t whole = p.x.columns / kColumns * kColumns;
@@ -114,7 +114,7 @@ template <class Dots>
 void multiply_rows(const Int8Product& p) {
   size_t a = 0;
   if (p.x.lanes == 1) {
-    for (; a < p.rows; ++a) p.z[a] = lone_row<Dots>(p, a);
+    for (; a < p.rows; ++a) p.z[a] = single_sample_row<Dots>(p, a);
   }
   for (; a + 8 <= p.rows; a += 8) tiles<Dots, 8>(p, a);
   for (; a + 4 <= p.rows; a += 4) tiles<Dots, 4>(p, a);

@@ -51,12 +51,13 @@ inline void pack_signs(const float* z, const float* scale, const float* extra, s
   }
 }
 
-inline size_t round_small(float* d, size_t n, float floor, uint32_t noise, uint32_t* places, float* values) {
+inline size_t round_small(float* d, size_t n, float threshold, uint32_t noise, uint32_t* places,
+                          float* values) {
   size_t count = 0;
   for (size_t i = 0; i < n; ++i) {
     const float u = static_cast<float>(rounding_bits(noise, i) >> 9) * 0x1p-23f;  // uniform in [0, 1)
     const float size = std::fabs(d[i]);
-    if (size < floor) d[i] = size > floor * u ? std::copysign(floor, d[i]) : 0.0f;
+    if (size < threshold) d[i] = size > threshold * u ? std::copysign(threshold, d[i]) : 0.0f;
     if (d[i] == 0.0f) continue;
     places[count] = static_cast<uint32_t>(i);
     values[count++] = d[i];

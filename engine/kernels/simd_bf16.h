@@ -7,6 +7,8 @@ namespace slide::kernels {
 namespace {
 
 constexpr size_t kPairs = 16;  // words of a group of columns
+// rounding_bits() hashes the index of a word times this.
+constexpr std::uint32_t kWordStep = 0x9e3779b9u;
 
 // The floats in the low halves and in the high halves of words.
 template <class Arch>
@@ -18,23 +20,26 @@ Vec<Arch> high_half(const Words<Arch>& v) {
   return as_floats<Arch>(v & Words<Arch>(0xffff0000u));
 }
 
-// rounding_bits() for the words whose index times 0x9e3779b9 is in `count`.
+// rounding_bits() for the words whose indices times kWordStep are `scaled`.
 template <class Arch>
-Words<Arch> rounding_words(const Words<Arch>& count, std::uint32_t noise) {
-  Words<Arch> h = count + Words<Arch>(noise);
+Words<Arch> rounding_words(const Words<Arch>& scaled, std::uint32_t noise) {
+  Words<Arch> h = scaled + Words<Arch>(noise);
   h = (h ^ (h >> 16)) * Words<Arch>(0x7feb352du);
   h = (h ^ (h >> 15)) * Words<Arch>(0x846ca68bu);
   return h ^ (h >> 16);
 }
 
+// Indices times kWordStep of the words from `word` on, for rounding_words().
 template <class Arch>
 Words<Arch> first_words(size_t word) {
   constexpr size_t N = kWidth<Arch>;
   alignas(64) std::uint32_t numbers[N];
-  for (size_t i = 0; i < N; ++i) numbers[i] = static_cast<std::uint32_t>(word + i) * 0x9e3779b9u;
+  for (size_t i = 0; i < N; ++i) numbers[i] = static_cast<std::uint32_t>(word + i) * kWordStep;
   return Words<Arch>::load_aligned(numbers);
 }
 
+// Packs two registers of floats into words, each rounded up by its 16 random bits of `bits`; truncates with
+// bits of 0.
 template <class Arch>
 Words<Arch> to_pairs(const Vec<Arch>& low, const Vec<Arch>& high, const Words<Arch>& bits) {
   const Words<Arch> a = (as_words<Arch>(low) + (bits & Words<Arch>(0xffffu))) >> 16;
@@ -49,7 +54,7 @@ Vec<Arch> nearest_bf16s(const Vec<Arch>& v) {
                          Words<Arch>(0xffff0000u));
 }
 
-// Columns after the last whole group, one by one.
+// Value of column k of a row; for the columns after the last whole group.
 inline float one_value(const uint32_t* w, size_t k) {
   const uint32_t word = w[k / (2 * kPairs) * kPairs + k % kPairs];
   const uint32_t bits = k % (2 * kPairs) >= kPairs ? word & 0xffff0000u : word << 16;
@@ -67,7 +72,7 @@ inline uint32_t nearest_bf16_bits(float value) {
 
 // Same as rounding_bits() (bf16.h), which must not be called here.
 inline uint32_t rounding_word(size_t at, uint32_t noise) {
-  uint32_t h = static_cast<uint32_t>(at) * 0x9e3779b9u + noise;
+  uint32_t h = static_cast<uint32_t>(at) * kWordStep + noise;
   h = (h ^ (h >> 16)) * 0x7feb352du;
   h = (h ^ (h >> 15)) * 0x846ca68bu;
   return h ^ (h >> 16);
@@ -80,6 +85,7 @@ inline void set_one_bf16(uint32_t* w, size_t k, uint32_t bits) {
   word = in_high ? (word & 0xffffu) | (bits & 0xffff0000u) : (word & 0xffff0000u) | (bits >> 16);
 }
 
+// Sets column k of a row with stochastic rounding.
 inline void set_one_value(uint32_t* w, size_t k, float value, uint32_t noise) {
   const uint32_t h = rounding_word(k / (2 * kPairs) * kPairs + k % kPairs, noise);
   uint32_t exact;

@@ -7,19 +7,22 @@
 namespace slide::kernels {
 namespace {
 
+// Below, a group of 2 * kPairs columns is kPairs words: columns [k, k + kPairs) in their low halves, the next
+// kPairs in their high halves (bf16.h).
+
 template <class Arch>
 void narrow(const float* x, size_t n, uint32_t noise, uint32_t* w) {
   constexpr size_t N = kWidth<Arch>;
-  const Words<Arch> ahead(static_cast<std::uint32_t>(N) * 0x9e3779b9u);
-  Words<Arch> count = first_words<Arch>(0);
+  const Words<Arch> step(static_cast<std::uint32_t>(N) * kWordStep);
+  Words<Arch> scaled = first_words<Arch>(0);
   size_t k = 0;
   for (; k + 2 * kPairs <= n; k += 2 * kPairs) {
     SLIDE_UNROLL
     for (size_t v = 0; v < kPairs; v += N) {
       to_pairs<Arch>(Vec<Arch>::load_unaligned(x + k + v), Vec<Arch>::load_unaligned(x + k + kPairs + v),
-                     rounding_words<Arch>(count, noise))
+                     rounding_words<Arch>(scaled, noise))
           .store_unaligned(w + k / 2 + v);
-      count += ahead;
+      scaled += step;
     }
   }
   for (; k < n; ++k) set_one_value(w, k, x[k], noise);
@@ -44,8 +47,8 @@ template <class Arch>
 void sgd_row_bf16(uint32_t* w, const float* g, size_t n, float rate, float decay, uint32_t noise) {
   constexpr size_t N = kWidth<Arch>;
   const float keep = 1.0f - rate * decay;
-  const Words<Arch> ahead(static_cast<std::uint32_t>(N) * 0x9e3779b9u);
-  Words<Arch> count = first_words<Arch>(0);
+  const Words<Arch> step(static_cast<std::uint32_t>(N) * kWordStep);
+  Words<Arch> scaled = first_words<Arch>(0);
   size_t k = 0;
   for (; k + 2 * kPairs <= n; k += 2 * kPairs) {
     SLIDE_UNROLL
@@ -55,24 +58,25 @@ void sgd_row_bf16(uint32_t* w, const float* g, size_t n, float rate, float decay
                                         Vec<Arch>(keep) * low_half<Arch>(words));
       const Vec<Arch> high = xsimd::fnma(Vec<Arch>(rate), Vec<Arch>::load_unaligned(g + k + kPairs + v),
                                          Vec<Arch>(keep) * high_half<Arch>(words));
-      to_pairs<Arch>(low, high, rounding_words<Arch>(count, noise)).store_unaligned(w + k / 2 + v);
-      count += ahead;
+      to_pairs<Arch>(low, high, rounding_words<Arch>(scaled, noise)).store_unaligned(w + k / 2 + v);
+      scaled += step;
     }
   }
   for (; k < n; ++k) set_one_value(w, k, keep * one_value(w, k) - rate * g[k], noise);
 }
 
-// P registers of words, thus 2 * P registers of floats, in column order.
+// gather_rows_bf16 for P registers of words, that is 2 * P registers of floats.
 template <class Arch, size_t P>
 void gather_pairs_tile(const uint32_t* w, size_t ldw, const uint32_t* ids, const float* values, size_t count,
                        float* h) {
   constexpr size_t N = kWidth<Arch>;
-  const auto place = [](size_t p) { return p * N / kPairs * 2 * kPairs + p * N % kPairs; };
+  // Column of the first low half in register p.
+  const auto column_of = [](size_t p) { return p * N / kPairs * 2 * kPairs + p * N % kPairs; };
   Vec<Arch> low[P], high[P];
   SLIDE_UNROLL
   for (size_t p = 0; p < P; ++p) {
-    low[p] = Vec<Arch>::load_unaligned(h + place(p));
-    high[p] = Vec<Arch>::load_unaligned(h + place(p) + kPairs);
+    low[p] = Vec<Arch>::load_unaligned(h + column_of(p));
+    high[p] = Vec<Arch>::load_unaligned(h + column_of(p) + kPairs);
   }
   for (size_t i = 0; i < count; ++i) {
     if (i + kRowsAhead < count) {
@@ -90,8 +94,8 @@ void gather_pairs_tile(const uint32_t* w, size_t ldw, const uint32_t* ids, const
   }
   SLIDE_UNROLL
   for (size_t p = 0; p < P; ++p) {
-    low[p].store_unaligned(h + place(p));
-    high[p].store_unaligned(h + place(p) + kPairs);
+    low[p].store_unaligned(h + column_of(p));
+    high[p].store_unaligned(h + column_of(p) + kPairs);
   }
 }
 

@@ -122,9 +122,9 @@ void add_dots_int8(const Int8Rows& w, const uint32_t* ids, size_t rows, const fl
   for (; a < rows; ++a) z[a] += factor_of(w, ids[a]) * sum_of<Arch>(row_sums(w.q + ids[a] * w.stride));
 }
 
-// rows_forward_int8 for a lone sample, whose words are its bytes in order on these processors.
-inline void lone_rows_int8(const Int8Rows& w, size_t rows, const std::int32_t* start, const float* shift,
-                           const ByteSamples& x, float* z) {
+// rows_forward_int8 for a single sample, whose words are its bytes in order on these processors.
+inline void single_sample_int8(const Int8Rows& w, size_t rows, const std::int32_t* start, const float* shift,
+                               const ByteSamples& x, float* z) {
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(x.words);
   for (size_t a = 0; a < rows; ++a) {
     const std::int8_t* q = w.q + a * w.stride;
@@ -139,7 +139,7 @@ template <class Arch>
 void rows_forward_int8(const Int8Rows& w, size_t rows, const std::int32_t* start, const float* shift,
                        const ByteSamples& x, float* z) {
   constexpr size_t B = kLaneMultiple;
-  if (x.lanes == 1) return lone_rows_int8(w, rows, start, shift, x, z);
+  if (x.lanes == 1) return single_sample_int8(w, rows, start, shift, x, z);
   for (size_t a = 0; a < rows; ++a) {
     const std::int8_t* q = w.q + a * w.stride;
     const float factor = factor_of(w, a);

@@ -116,17 +116,17 @@ void pack_signs(const float* z, const float* scale, const float* extra, size_t k
 }
 
 template <class Arch>
-size_t round_small(float* d, size_t n, float floor, uint32_t noise, uint32_t* places, float* values) {
+size_t round_small(float* d, size_t n, float threshold, uint32_t noise, uint32_t* places, float* values) {
   constexpr size_t N = kWidth<Arch>;
-  const Vec<Arch> zero(0.0f), up(floor), one(1.0f);
-  const Words<Arch> ahead(static_cast<std::uint32_t>(N) * 0x9e3779b9u);
-  Words<Arch> number = first_words<Arch>(0);
+  const Vec<Arch> zero(0.0f), up(threshold), one(1.0f);
+  const Words<Arch> step(static_cast<std::uint32_t>(N) * kWordStep);
+  Words<Arch> scaled = first_words<Arch>(0);
   size_t count = 0, i = 0;
-  for (; i + N <= n; i += N, number += ahead) {
+  for (; i + N <= n; i += N, scaled += step) {
     const auto value = Vec<Arch>::load_unaligned(d + i), size = xsimd::abs(value);
     if (!xsimd::any(size > zero)) continue;
     const Vec<Arch> u =
-        as_floats<Arch>((rounding_words<Arch>(number, noise) >> 9) | Words<Arch>(0x3f800000u)) - one;
+        as_floats<Arch>((rounding_words<Arch>(scaled, noise) >> 9) | Words<Arch>(0x3f800000u)) - one;
     const Vec<Arch> small = xsimd::select(size > up * u, xsimd::copysign(up, value), zero);
     const Vec<Arch> rounded = xsimd::select(size < up, small, value);
     rounded.store_unaligned(d + i);
@@ -140,8 +140,9 @@ size_t round_small(float* d, size_t n, float floor, uint32_t noise, uint32_t* pl
   for (; i < n; ++i) {
     const uint32_t bits = rounding_word(i, noise) >> 9;
     const float size = __builtin_fabsf(d[i]);
-    if (size < floor) {
-      d[i] = size > floor * (static_cast<float>(bits) * 0x1p-23f) ? __builtin_copysignf(floor, d[i]) : 0.0f;
+    if (size < threshold) {
+      d[i] = size > threshold * (static_cast<float>(bits) * 0x1p-23f) ? __builtin_copysignf(threshold, d[i])
+                                                                      : 0.0f;
     }
     places[count] = static_cast<uint32_t>(i);
     values[count] = d[i];

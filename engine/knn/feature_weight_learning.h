@@ -30,8 +30,9 @@ namespace slide {
 
 class FeatureWeightLearning {
  public:
-  // Max query samples: with twice as many samples or more, every 2nd, 3rd, ... sample is a query.
-  static constexpr std::size_t kMaxAsked = 1 << 16;
+  // Max query samples, approximately: with twice as many samples or more, every 2nd, 3rd, ... sample is a
+  // query.
+  static constexpr std::size_t kMaxQueries = 1 << 16;
   static constexpr std::size_t kNearest = 40;      // candidates per query
   static constexpr std::size_t kMaxShared = 1600;  // max shared features over all candidates of a query
   static constexpr std::size_t kRounds = 3;        // passes over the queries
@@ -46,7 +47,7 @@ class FeatureWeightLearning {
   // The steps, in the order of their calls. Weights have the format of Neighbours::Storage::feature_weights.
 
   // Returns the initial weights, from the label coherence of each feature.
-  std::vector<std::uint16_t> first_weights();
+  std::vector<std::uint16_t> initial_weights();
   // Finds the candidate neighbours of each query; `samples` already has the initial weights.
   void find_candidates(const Neighbours& samples);
   // Runs all passes; returns the learnt weights.
@@ -73,13 +74,13 @@ class FeatureWeightLearning {
     std::uint32_t sample;
     std::uint16_t features, labels;  // numbers of shared features and shared labels
   };
-  struct Asked {
+  struct Query {
     std::uint32_t sample;
     std::uint32_t count;                    // number of its candidates
     std::size_t candidate, shared, labels;  // where its data begin in the slice
   };
   struct Slice {
-    std::vector<Asked> asked;
+    std::vector<Query> queries;
     std::vector<Candidate> candidates;
     std::vector<Shared> shared;
     std::vector<std::uint16_t> labels;  // shared labels, as indices within the query's labels
@@ -87,7 +88,7 @@ class FeatureWeightLearning {
     // Calls body(candidate, features, labels) for each candidate, with pointers to its shared features and
     // labels.
     template <class Body>
-    void each(const Asked& of, Body&& body) const {
+    void each(const Query& of, Body&& body) const {
       const Shared* features = shared.data() + of.shared;
       const std::uint16_t* places = labels.data() + of.labels;
       for (const Candidate& one : std::span(candidates).subspan(of.candidate, of.count)) {
@@ -99,11 +100,12 @@ class FeatureWeightLearning {
   };
   struct Gradient {
     std::vector<float> features;  // by feature, without the square of the feature's factor
-    std::vector<float> turns;     // by sample: the norm term still to subtract, times its squared values
+    // By sample: the factor of its squared values in the norm term, which is subtracted later.
+    std::vector<float> norm_terms;
     double likelihood = 0.0;
   };
   struct Scratch {
-    std::vector<float> asked, shared;             // by index within the query
+    std::vector<float> query, shared;             // by index within the query
     std::vector<double> similarity, votes, gain;  // by candidate; by label of the query; by label
   };
   using Samples = Neighbours::Storage;
@@ -113,25 +115,26 @@ class FeatureWeightLearning {
     std::vector<std::uint32_t> touched;  // labels, possibly repeated
   };
   double coherence_of(std::uint32_t feature, LabelSum& sum) const;
-  std::vector<std::uint16_t> rounded() const;
+  void set_label_weights();
+  std::vector<std::uint16_t> feature_weights() const;
   void prepare();
-  void measure();
-  double add_up(std::size_t batch);
+  void update_factors();
+  double compute_gradients(std::size_t batch);
   void list_candidates(std::uint32_t sample, std::span<const std::pair<float, std::uint32_t>> similarity,
                        std::span<const std::uint16_t> places, Slice& to) const;
-  void vote(const Slice& slice, const Asked& asked, Scratch& scratch) const;
-  double add_gradient(const Slice& slice, const Asked& asked, Scratch& scratch, Gradient& gradient) const;
-  void turn(std::size_t sample, std::span<float> gradient) const;
+  void compute_votes(const Slice& slice, const Query& query, Scratch& scratch) const;
+  double add_gradient(const Slice& slice, const Query& query, Scratch& scratch, Gradient& gradient) const;
+  void subtract_norm_term(std::size_t sample, std::span<float> gradient) const;
   double gradient_of(std::size_t feature) const;  // of the last batch
-  void climb(double rate);
+  void ascend(double rate);
 
   const Neighbours& neighbours_;
   const Samples& samples_;
   int threads_;
-  std::size_t step_, asked_, slice_count_;
+  std::size_t step_, query_count_, slice_count_;
   std::vector<float> label_weights_;    // idf of the labels
   std::vector<float> label_norms_;      // by sample: 1 / length of its weighted label vector
-  std::vector<float> logs_;             // of the factors, by feature
+  std::vector<float> log_factors_;      // of the factors, by feature
   std::vector<float> factors_, norms_;  // the factors; by sample: 1 / length with them
   std::vector<double> squares_;         // Adagrad sums of squared gradients, by feature
   std::vector<Slice> slices_;           // [batch][slice] of queries

@@ -28,13 +28,13 @@ Neighbours::Neighbours(const NeighbourConfig& config, const Dataset& train, cons
   storage_.labels.reserve(train.label_entries());
   storage_.feature_offsets.reserve(train.size() + 1);
   storage_.label_offsets.reserve(train.size() + 1);
-  takes_dense(train) ? take_dense(train) : take_sparse(train, scale, threads);
-  list_postings(train.feature_count(), threads);
+  takes_dense(train) ? store_dense(train) : store_sparse(train, scale, threads);
+  build_index(train.feature_count(), threads);
 }
 
 // Stores the labelled samples with features, in order: scaled to unit length, as bfloat16, without values
 // below kMinValue. Two passes: count the entries of each sample, then fill.
-void Neighbours::take_sparse(const Dataset& train, const FeatureScale& scale, int threads) {
+void Neighbours::store_sparse(const Dataset& train, const FeatureScale& scale, int threads) {
   // Calls use(sample, ids, values of unit length) for each sample that is kept.
   const auto each_kept = [&](auto&& use) {
     parallel_for((train.size() + kAtOnce - 1) / kAtOnce, threads, [&](std::size_t part, int) {
@@ -76,8 +76,8 @@ void Neighbours::take_sparse(const Dataset& train, const FeatureScale& scale, in
   });
 }
 
-// Stores rows at unit length.
-void Neighbours::take_dense(const Dataset& train) {
+// Stores the labelled rows of nonzero length, scaled to unit length.
+void Neighbours::store_dense(const Dataset& train) {
   const std::size_t columns = train.dense_count();
   std::vector<float> row(columns);
   std::vector<std::uint32_t> kept;
@@ -101,13 +101,15 @@ void Neighbours::take_dense(const Dataset& train) {
 
 Neighbours::Neighbours(const NeighbourConfig& config, Storage storage, std::size_t features)
     : config_(config), storage_(std::move(storage)) {
-  list_postings(features, 1);
+  build_index(features, 1);
 }
 
-// Counting sort in tasks: each task counts its samples per feature, then knows where its postings begin.
-void Neighbours::list_postings(std::size_t features, int threads) {
+// Builds the inverted index by a counting sort in tasks: each task counts its samples per feature, then knows
+// where its postings begin.
+void Neighbours::build_index(std::size_t features, int threads) {
   const std::size_t entries = storage_.features.size();
   const std::size_t tasks = std::clamp<std::size_t>(entries / (4 * features + 1), 1, kMaxTasks);
+  // [tasks][features]: number of the task's postings; then the index of its next posting
   std::vector<std::vector<std::uint64_t>> next(tasks);
   const auto each_entry = [&](std::size_t task, auto&& use) {
     for (std::size_t i = samples() * task / tasks; i < samples() * (task + 1) / tasks; ++i)
@@ -121,36 +123,36 @@ void Neighbours::list_postings(std::size_t features, int threads) {
   offsets_.assign(features + 1, 0);
   for (std::size_t f = 0; f < features; ++f) {
     std::uint64_t end = offsets_[f];
-    for (auto& places : next) end += std::exchange(places[f], end);
+    for (auto& of_task : next) end += std::exchange(of_task[f], end);
     offsets_[f + 1] = end;
   }
   posted_ = AlignedArray<std::uint32_t>(entries);
   const bool bytes = storage_.small.in_bytes();
-  q_ = AlignedArray<std::int8_t>(bytes ? entries : 0);
-  weights_ = AlignedArray<std::uint16_t>(bytes ? 0 : entries);
+  posted_q_ = AlignedArray<std::int8_t>(bytes ? entries : 0);
+  posted_values_ = AlignedArray<std::uint16_t>(bytes ? 0 : entries);
   parallel_for(tasks, threads, [&](std::size_t task, int) {
     each_entry(task, [&](std::size_t i, std::uint64_t at) {
       const std::uint64_t to = next[task][storage_.features[at]]++;
       posted_[to] = static_cast<std::uint32_t>(i);
       if (bytes)
-        q_[to] = storage_.small.q[at];
+        posted_q_[to] = storage_.small.q[at];
       else
-        weights_[to] = storage_.values[at];
+        posted_values_[to] = storage_.values[at];
     });
   });
-  measure(threads);
+  compute_norms(threads);
 }
 
 // Computes factors and norms from the feature weights.
-void Neighbours::measure(int threads) {
+void Neighbours::compute_norms(int threads) {
   const std::vector<std::uint16_t>& weights = storage_.feature_weights;
   factors_.resize(weights.size());
   std::ranges::transform(weights, factors_.begin(), from_bf16);
-  weights.empty() ? norms_.clear() : storage_.measure(factors_, threads, norms_);
+  weights.empty() ? norms_.clear() : storage_.compute_norms(factors_, threads, norms_);
 }
 
-void Neighbours::Storage::measure(std::span<const float> factors, int threads,
-                                  std::vector<float>& norms) const {
+void Neighbours::Storage::compute_norms(std::span<const float> factors, int threads,
+                                        std::vector<float>& norms) const {
   norms.resize(samples());
   parallel_for((samples() + kAtOnce - 1) / kAtOnce, threads, [&](std::size_t part, int) {
     for (std::size_t i = part * kAtOnce; i < std::min(samples(), (part + 1) * kAtOnce); ++i)
@@ -176,7 +178,7 @@ float Neighbours::Storage::norm_with(std::span<const float> factors, std::size_t
 
 void Neighbours::set_feature_weights(std::vector<std::uint16_t> weights, int threads) {
   storage_.feature_weights = std::move(weights);
-  measure(threads);
+  compute_norms(threads);
 }
 
 const LabelCooccurrence& Neighbours::cooccurrence() const {
@@ -202,7 +204,7 @@ Neighbours::Scratch Neighbours::make_scratch() const {
   Scratch scratch;
   if (dense()) return scratch;
   scratch.query.assign(offsets_.size() - 1, 0.0f);
-  scratch.rough.assign(samples(), 0.0f);
+  scratch.partial.assign(samples(), 0.0f);
   scratch.touched.resize(kPostings + 1);
   scratch.scores.reserve(kPostings);
   scratch.largest.reserve(2 * candidates());
@@ -229,7 +231,7 @@ std::size_t Neighbours::bytes() const {
   const double held =
       bytes_of(double(samples()), double(offsets_.size() - 1), double(storage_.features.size()),
                double(storage_.labels.size()), double(storage_.dense.columns()));
-  const double saved = 2.0 * double(q_.size()) * (sizeof(std::uint16_t) - sizeof(std::int8_t));
+  const double saved = 2.0 * double(posted_q_.size()) * (sizeof(std::uint16_t) - sizeof(std::int8_t));
   const double weights = factors_.empty() ? 0.0 : weight_bytes_of(double(samples()), double(features()));
   return static_cast<std::size_t>(held - saved + weights) + storage_.small.exponents.size() +
          (config_.cooccurrence > 0 ? cooccurrence().bytes() : 0);

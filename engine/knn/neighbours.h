@@ -73,7 +73,7 @@ class Neighbours {
     // 1 / length of a sample whose values are multiplied by `factors`, by feature; 0 for length 0.
     float norm_with(std::span<const float> factors, std::size_t sample) const;
     // norm_with() of all samples.
-    void measure(std::span<const float> factors, int threads, std::vector<float>& norms) const;
+    void compute_norms(std::span<const float> factors, int threads, std::vector<float>& norms) const;
     // Converts int8 values to bfloat16.
     void widen();
   };
@@ -104,15 +104,15 @@ class Neighbours {
 
   struct Scratch {
     std::vector<Entry> entries;
-    std::vector<float> query;  // by feature, zero between calls
-    std::vector<float> rough;  // by sample: partial scores, zero between calls
+    std::vector<float> query;    // by feature, zero between calls
+    std::vector<float> partial;  // by sample: partial scores, zero between calls
     // Weight per posting and index in `entries` of the entries whose postings are read, by decreasing weight.
     std::vector<std::pair<float, std::uint32_t>> by_weight;
     std::vector<std::uint32_t> touched;
     std::vector<float> scores, largest;  // partial scores of `touched`
     std::vector<std::uint64_t> keys;
     std::vector<std::pair<float, std::uint32_t>> similarity;  // cosines and samples
-    std::vector<std::uint32_t> places;                        // hash table by label: 1 + index of its vote
+    std::vector<std::uint32_t> vote_slots;                    // hash table by label: 1 + index of its vote
     DenseSamples::Scratch dense;
   };
   Scratch make_scratch() const;
@@ -174,31 +174,32 @@ class Neighbours {
 
  private:
   double power_mean(double probability, double weight) const;
-  void take_sparse(const Dataset& train, const FeatureScale& scale, int threads);
-  void take_dense(const Dataset& train);
-  void list_postings(std::size_t features, int threads);
-  void measure(int threads);
+  void store_sparse(const Dataset& train, const FeatureScale& scale, int threads);
+  void store_dense(const Dataset& train);
+  void build_index(std::size_t features, int threads);
+  void compute_norms(int threads);
   std::size_t candidates() const {
     return std::max<std::size_t>(kCandidates, 3 * std::size_t{config_.count});
   }
   // Appends the votes of the nearest samples in scratch.similarity, which is descending.
   void add_votes(Scratch& scratch, std::vector<Vote>& votes) const;
   std::uint64_t count(std::uint32_t feature) const { return offsets_[feature + 1] - offsets_[feature]; }
-  bool enter(const SparseRow& row, Scratch& scratch) const;
-  void choose_lists(Scratch& scratch) const;
-  std::size_t gather(Scratch& scratch) const;
+  // The steps of find(), in order.
+  bool make_entries(const SparseRow& row, Scratch& scratch) const;
+  void select_postings(Scratch& scratch) const;
+  std::size_t add_partial_scores(Scratch& scratch) const;
   void keep_largest(std::size_t limit, std::size_t touched, Scratch& scratch) const;
-  float product_of(std::uint32_t sample, const float* query) const;
-  void compare(Scratch& scratch) const;
+  void rank_by_cosine(Scratch& scratch) const;
+  float dot_with(std::uint32_t sample, const float* query) const;
   float factor_of(std::uint32_t feature) const { return factors_.empty() ? 1.0f : factors_[feature]; }
 
   NeighbourConfig config_;
   Storage storage_;
-  std::vector<std::uint64_t> offsets_;   // posting lists by feature
-  AlignedArray<std::uint32_t> posted_;   // samples that have the feature, ascending
-  AlignedArray<std::uint16_t> weights_;  // their bfloat16 values
-  AlignedArray<std::int8_t> q_;          // or their int8 values
-  std::vector<float> factors_;           // storage_.feature_weights as floats
+  std::vector<std::uint64_t> offsets_;         // posting lists by feature
+  AlignedArray<std::uint32_t> posted_;         // samples that have the feature, ascending
+  AlignedArray<std::uint16_t> posted_values_;  // their bfloat16 values
+  AlignedArray<std::int8_t> posted_q_;         // or their int8 values
+  std::vector<float> factors_;                 // storage_.feature_weights as floats
   std::vector<float> norms_;  // by sample: 1 / length with feature weights; empty where weights are
   struct Cooccurrence {
     std::once_flag counted;

@@ -14,11 +14,11 @@ namespace {
 // returns whether it was appended.
 bool append_sample(const Neighbours::Storage& from, std::size_t i, std::span<const std::uint32_t> features,
                    std::span<const std::uint32_t> labels, Neighbours::Storage& to) {
-  const std::size_t had = to.labels.size();
+  const std::size_t labels_before = to.labels.size();
   for (std::uint64_t at = from.label_offsets[i]; at < from.label_offsets[i + 1]; ++at) {
     if (labels[from.labels[at]] != kNewId) to.labels.push_back(labels[from.labels[at]]);
   }
-  if (to.labels.size() == had) return false;
+  if (to.labels.size() == labels_before) return false;
   for (std::uint64_t at = from.feature_offsets[i]; at < from.feature_offsets[i + 1]; ++at) {
     to.features.push_back(features[from.features[at]]);
     to.values.push_back(from.values[at]);
@@ -30,13 +30,13 @@ bool append_sample(const Neighbours::Storage& from, std::size_t i, std::span<con
 
 // Whether the samples of `many` from `first` on begin with the samples of `few`, compared by features and
 // labels.
-bool holds(const Neighbours::Storage& many, std::size_t first, const Neighbours::Storage& few) {
-  const auto same = [&](const std::vector<std::uint64_t>& ends, const std::vector<std::uint32_t>& ids,
-                        const std::vector<std::uint64_t>& few_ends,
+bool begins_with(const Neighbours::Storage& many, std::size_t first, const Neighbours::Storage& few) {
+  const auto same = [&](const std::vector<std::uint64_t>& offsets, const std::vector<std::uint32_t>& ids,
+                        const std::vector<std::uint64_t>& few_offsets,
                         const std::vector<std::uint32_t>& few_ids) {
-    const std::uint64_t begin = ends[first];
-    for (std::size_t i = 0; i < few_ends.size(); ++i) {
-      if (ends[first + i] - begin != few_ends[i]) return false;
+    const std::uint64_t begin = offsets[first];
+    for (std::size_t i = 0; i < few_offsets.size(); ++i) {
+      if (offsets[first + i] - begin != few_offsets[i]) return false;
     }
     return std::equal(few_ids.begin(), few_ids.end(), ids.begin() + static_cast<std::ptrdiff_t>(begin));
   };
@@ -71,8 +71,8 @@ Neighbours Neighbours::grown(const NeighbourConfig& config, const Storage* befor
   }
   if (added.dense()) all.dense = before->dense.chosen(kept);
   const Storage& from = added.storage();
-  if (holds(from, 0, all)) return added;
-  if (from.samples() <= all.samples() && holds(all, all.samples() - from.samples(), from))
+  if (begins_with(from, 0, all)) return added;
+  if (from.samples() <= all.samples() && begins_with(all, all.samples() - from.samples(), from))
     return {config, std::move(all), more.feature_count()};
   const std::uint64_t feature_entries = all.features.size(), label_entries = all.labels.size();
   for (std::size_t i = 1; i < from.feature_offsets.size(); ++i) {

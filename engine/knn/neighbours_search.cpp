@@ -37,7 +37,7 @@ float dot_of(const float* x, const std::uint32_t* ids, const Value* values, std:
 }  // namespace
 
 // Computes the query's entries from the row; returns false where all values are 0.
-bool Neighbours::enter(const SparseRow& row, Scratch& scratch) const {
+bool Neighbours::make_entries(const SparseRow& row, Scratch& scratch) const {
   double square = 0.0;
   for (std::size_t i = 0; i < row.ids.size(); ++i) {
     const double value = double(row.values[i]) * factor_of(row.ids[i]);
@@ -56,7 +56,7 @@ bool Neighbours::enter(const SparseRow& row, Scratch& scratch) const {
 
 // Selects the entries whose postings are read, greedily by falling value^2 / sqrt(postings): at most
 // kPostings postings in all, each entry's list whole.
-void Neighbours::choose_lists(Scratch& scratch) const {
+void Neighbours::select_postings(Scratch& scratch) const {
   auto& by_weight = scratch.by_weight;
   by_weight.clear();
   for (std::size_t i = 0; i < scratch.entries.size(); ++i) {
@@ -67,43 +67,43 @@ void Neighbours::choose_lists(Scratch& scratch) const {
                            static_cast<std::uint32_t>(i));
   }
   std::sort(by_weight.begin(), by_weight.end(), std::greater<>());
-  std::size_t left = kPostings, chosen = 0;
-  for (const auto& one : by_weight) {
-    const std::uint64_t samples = count(scratch.entries[one.second].feature);
-    if (samples > left) continue;
-    left -= samples;
-    by_weight[chosen++] = one;
+  std::size_t budget = kPostings, selected = 0;
+  for (const auto& candidate : by_weight) {
+    const std::uint64_t samples = count(scratch.entries[candidate.second].feature);
+    if (samples > budget) continue;
+    budget -= samples;
+    by_weight[selected++] = candidate;
   }
-  by_weight.resize(chosen);
+  by_weight.resize(selected);
 }
 
 // Adds |q[f] x[f]| over the selected features f to the partial score of each sample that has them, without
 // the sample's norm; returns the number of touched samples.
-std::size_t Neighbours::gather(Scratch& scratch) const {
+std::size_t Neighbours::add_partial_scores(Scratch& scratch) const {
   for (const auto& [weight, i] : scratch.by_weight) {
     const std::uint64_t first = offsets_[scratch.entries[i].feature];
     prefetch(&posted_[first]);
-    q_.empty() ? prefetch(&weights_[first]) : prefetch(&q_[first]);
+    posted_q_.empty() ? prefetch(&posted_values_[first]) : prefetch(&posted_q_[first]);
   }
   std::size_t touched = 0;
-  const auto add_up = [&](const auto& value_at) {
+  const auto add_products = [&](const auto& value_at) {
     for (const auto& [weight, i] : scratch.by_weight) {
       const std::uint32_t f = scratch.entries[i].feature;
-      const float by = std::fabs(scratch.entries[i].product);
+      const float factor = std::fabs(scratch.entries[i].product);
       for (std::uint64_t at = offsets_[f]; at < offsets_[f + 1]; ++at) {
-        float& rough = scratch.rough[posted_[at]];
+        float& score = scratch.partial[posted_[at]];
         scratch.touched[touched] = posted_[at];  // branch-free: the branch is unpredictable
-        touched += rough == 0.0f ? 1 : 0;
-        rough += by * std::fabs(value_at(at));
+        touched += score == 0.0f ? 1 : 0;
+        score += factor * std::fabs(value_at(at));
       }
     }
   };
-  if (q_.empty()) {
-    add_up([&](std::uint64_t at) { return from_bf16(weights_[at]); });
+  if (posted_q_.empty()) {
+    add_products([&](std::uint64_t at) { return from_bf16(posted_values_[at]); });
   } else {
     const std::vector<std::int8_t>& exponents = storage_.small.exponents;
-    add_up([&](std::uint64_t at) {
-      return kernels::int8_factor(exponents[posted_[at]]) * static_cast<float>(q_[at]);
+    add_products([&](std::uint64_t at) {
+      return kernels::int8_factor(exponents[posted_[at]]) * static_cast<float>(posted_q_[at]);
     });
   }
   return touched;
@@ -116,8 +116,8 @@ void Neighbours::keep_largest(std::size_t limit, std::size_t touched, Scratch& s
   scores.resize(touched);
   for (std::size_t t = 0; t < touched; ++t) {
     const std::uint32_t sample = scratch.touched[t];
-    scores[t] = norms_.empty() ? scratch.rough[sample] : scratch.rough[sample] * norms_[sample];
-    scratch.rough[sample] = 0.0f;
+    scores[t] = norms_.empty() ? scratch.partial[sample] : scratch.partial[sample] * norms_[sample];
+    scratch.partial[sample] = 0.0f;
   }
   const float bound = top_bound<float>(limit, scores, std::greater<>(), 0.0f, scratch.largest);
   scratch.keys.resize(touched);
@@ -135,31 +135,31 @@ void Neighbours::keep_largest(std::size_t limit, std::size_t touched, Scratch& s
 }
 
 // Dot product of a sample's values and `query`.
-float Neighbours::product_of(std::uint32_t sample, const float* query) const {
+float Neighbours::dot_with(std::uint32_t sample, const float* query) const {
   const std::uint64_t at = storage_.feature_offsets[sample];
   const std::size_t count = storage_.feature_offsets[sample + 1] - at;
   const std::uint32_t* ids = storage_.features.data() + at;
-  if (q_.empty()) return dot_of(query, ids, storage_.values.data() + at, count);
+  if (posted_q_.empty()) return dot_of(query, ids, storage_.values.data() + at, count);
   return kernels::int8_factor(storage_.small.exponents[sample]) *
          dot_of(query, ids, storage_.small.q.data() + at, count);
 }
 
 // Leaves in `similarity` the positive cosines between the query and the samples in `keys`, descending.
-void Neighbours::compare(Scratch& scratch) const {
+void Neighbours::rank_by_cosine(Scratch& scratch) const {
   const auto sample_of = [](std::uint64_t key) { return ~static_cast<std::uint32_t>(key); };
   for (const std::uint64_t key : scratch.keys) prefetch(&storage_.feature_offsets[sample_of(key)]);
   for (const std::uint64_t key : scratch.keys) {
     const std::uint64_t at = storage_.feature_offsets[sample_of(key)];
     prefetch(storage_.features.data() + at);
-    prefetch(storage_.features.data() + at + 16);
-    q_.empty() ? prefetch(storage_.values.data() + at) : prefetch(storage_.small.q.data() + at);
+    prefetch(storage_.features.data() + at + 16);  // the next cache line
+    posted_q_.empty() ? prefetch(storage_.values.data() + at) : prefetch(storage_.small.q.data() + at);
   }
   for (const Entry& entry : scratch.entries) scratch.query[entry.feature] = entry.product;
   scratch.similarity.clear();
   for (const std::uint64_t key : scratch.keys) {
     const std::uint32_t sample = sample_of(key);
     const float norm = norms_.empty() ? 1.0f : norms_[sample];
-    const float dot = norm * product_of(sample, scratch.query.data());
+    const float dot = norm * dot_with(sample, scratch.query.data());
     if (dot > 0) scratch.similarity.emplace_back(std::min(1.0f, dot), sample);
   }
   for (const Entry& entry : scratch.entries) scratch.query[entry.feature] = 0.0f;
@@ -171,10 +171,10 @@ void Neighbours::compare(Scratch& scratch) const {
 
 void Neighbours::find(const SparseRow& row, Scratch& scratch) const {
   scratch.similarity.clear();
-  if (!enter(row, scratch)) return;
-  choose_lists(scratch);
-  keep_largest(candidates(), gather(scratch), scratch);
-  compare(scratch);
+  if (!make_entries(row, scratch)) return;
+  select_postings(scratch);
+  keep_largest(candidates(), add_partial_scores(scratch), scratch);
+  rank_by_cosine(scratch);
 }
 
 void Neighbours::vote(const SparseRow& row, Scratch& scratch, std::vector<Vote>& votes) const {
@@ -198,25 +198,25 @@ void Neighbours::add_votes(Scratch& scratch, std::vector<Vote>& votes) const {
   double sum = std::pow(kPriorNeighbour, config_.power);
   std::size_t labels = 0;
   for (auto& [similarity, sample] : nearest) {
-    sum += similarity = static_cast<float>(std::pow(double(similarity), config_.power));
-    labels += storage_.label_offsets[sample + std::size_t{1}] - storage_.label_offsets[sample];
+    similarity = static_cast<float>(std::pow(double(similarity), config_.power));
+    sum += similarity;
+    labels += storage_.labels_of(sample).size();
   }
-  // Hash table: 1 + index of a label's vote, or 0; labels of several neighbours are common.
-  scratch.places.assign(std::bit_ceil(2 * labels + 1), 0);
-  const std::size_t mask = scratch.places.size() - 1, first = votes.size();
+  // Hash table with linear probing, at most half full: labels of several neighbours are common.
+  std::vector<std::uint32_t>& slots = scratch.vote_slots;
+  slots.assign(std::bit_ceil(2 * labels + 1), 0);
+  const std::size_t mask = slots.size() - 1, first = votes.size();
   for (const auto& [similarity, sample] : nearest) {
     const auto weight = static_cast<float>(similarity / sum);
-    for (std::uint64_t at = storage_.label_offsets[sample]; at < storage_.label_offsets[sample + 1]; ++at) {
-      const std::uint32_t label = storage_.labels[at];
-      std::size_t place = (label * 0x9e3779b9u >> 7) & mask;
-      while (scratch.places[place] != 0 && votes[first + scratch.places[place] - 1].label != label)
-        place = (place + 1) & mask;
-      if (scratch.places[place] == 0) {
+    for (const std::uint32_t label : storage_.labels_of(sample)) {
+      std::size_t slot = (label * 0x9e3779b9u >> 7) & mask;
+      while (slots[slot] != 0 && votes[first + slots[slot] - 1].label != label) slot = (slot + 1) & mask;
+      if (slots[slot] == 0) {
         votes.push_back({label, weight});
-        scratch.places[place] = static_cast<std::uint32_t>(votes.size() - first);
+        slots[slot] = static_cast<std::uint32_t>(votes.size() - first);
       } else {
-        float& all = votes[first + scratch.places[place] - 1].weight;
-        all = std::min(1.0f, all + weight);
+        float& total = votes[first + slots[slot] - 1].weight;
+        total = std::min(1.0f, total + weight);
       }
     }
   }

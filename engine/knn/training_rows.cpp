@@ -40,8 +40,9 @@ namespace {
 static_assert(BlockBounds::kMaxShared == FeatureWeightLearning::kMaxShared / FeatureWeightLearning::kNearest);
 constexpr std::size_t kCountedPairs = std::size_t{1} << 24;  // a few hundredths of a second
 
-// `pairs`: labels times features of each sample, summed; the answer where ids are so sparse that marks of
-// them would need more memory than the data.
+// Estimates the sum over labels of min(distinct features of its samples, per_label), from evenly spaced
+// labels. `pairs`: the sum over samples of labels * features; it is returned where ids are so sparse that
+// marks for them would need more memory than the data.
 std::size_t distinct_label_features(const Dataset& data, std::size_t per_label, std::size_t pairs) {
   constexpr std::size_t kMarks = std::size_t{1} << 22;
   if (data.feature_count() > data.feature_entries() + kMarks) return pairs;
@@ -52,13 +53,13 @@ std::size_t distinct_label_features(const Dataset& data, std::size_t per_label, 
   std::vector<std::uint64_t> last(data.feature_count(), 0);  // by feature: 1 + the label that had it last
   double counted = 0, distinct = 0;
   for (std::size_t label = step / 2; label < data.label_count(); label += step) {
-    std::size_t own = 0;
+    std::size_t of_label = 0;
     for (const std::uint32_t sample : samples.of(label)) {
       const auto ids = data.features(sample).ids;
       counted += double(ids.size());
-      for (const std::uint32_t id : ids) own += std::exchange(last[id], label + 1) != label + 1 ? 1 : 0;
+      for (const std::uint32_t id : ids) of_label += std::exchange(last[id], label + 1) != label + 1 ? 1 : 0;
     }
-    distinct += double(std::min(own, per_label));
+    distinct += double(std::min(of_label, per_label));
   }
   return counted == 0 ? pairs : static_cast<std::size_t>(std::ceil(distinct / counted * double(pairs)));
 }

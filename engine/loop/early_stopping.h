@@ -12,14 +12,14 @@ struct EarlyStopping {
   std::uint32_t without_better = 0;  // validations since then
 
   // Records the score of a validation; returns whether it is the best so far.
-  bool note(double score) {
+  bool record(double score) {
     const bool better = score > best;
     best = std::max(score, best);
     without_better = better ? 0 : without_better + 1;
     return better;
   }
-  // Patience 0 never ends.
-  bool over(std::uint32_t patience) const { return patience > 0 && without_better >= patience; }
+  // Whether training ends now; never with patience 0.
+  bool is_over(std::uint32_t patience) const { return patience > 0 && without_better >= patience; }
 };
 
 }  // namespace slide

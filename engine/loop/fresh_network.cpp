@@ -10,15 +10,16 @@ namespace slide {
 namespace {
 
 void check_core_alone(const Config& config) {
-  const std::pair<bool, const char*> guests[] = {
+  // Whether the configuration uses an extension, and the setting without it.
+  const std::pair<bool, const char*> extensions[] = {
       {config.layers.back().wide, "layer.-1.wide = false"},
       {config.data.crosses > 0, "data.crosses = 0"},
       {config.data.idf_power != 0, "data.idf_power = 0"},
       {config.neighbours.share > 0, "neighbours.share = 0"},
       {config.train.shards > 1, "train.shards = 1"},
   };
-  for (const auto& [wanted, setting] : guests) {
-    if (wanted) fail_input("the core alone trains with {} only", setting);
+  for (const auto& [used, setting] : extensions) {
+    if (used) fail_input("the core alone trains with {} only", setting);
   }
 }
 

@@ -1,4 +1,5 @@
-// Where the training loop takes its samples from: the door for other kinds of data than labelled rows.
+// Source of the training loop's samples: an interface, implemented for labelled rows (here) and for
+// interactions (engine/training/item_source.h).
 //
 // One loop has one source; const methods are safe from any thread.
 #pragma once
@@ -23,12 +24,12 @@ class SampleSource {
   std::span<const std::uint32_t> samples() const { return samples_; }
 
   // Clears the block and fills it with the rows, labels and weights of `some` of the samples, as `network`
-  // takes them. A function of its arguments: `epoch` counts from 1.
-  // Different blocks may be filled concurrently.
+  // takes them. A function of its arguments: `epoch` counts from 1. Different blocks may be filled
+  // concurrently.
   virtual void fill(const Network& network, std::span<const std::uint32_t> some, std::uint64_t epoch,
                     Block& block) = 0;
 
-  // Whether samples mask neurons of the output layer (Block::left_out).
+  // Whether samples mask neurons of the output layer (Block::masked).
   virtual bool masks() const { return false; }
   // Reserves memory for `blocks` blocks of up to `feature_entries` features, numbered from 0.
   virtual void reserve(std::size_t blocks, std::size_t feature_entries) {

@@ -1,5 +1,6 @@
-// When to rehash and rebuild: at fixed intervals, or at intervals that grow geometrically as the weights
-// settle (Chen et al., "SLIDE", MLSys 2020, section 3.1.3). Plain value, one a layer and kind.
+// Steps at which to rehash or rebuild: at fixed intervals, or at intervals that grow geometrically as the
+// weights settle (Chen et al., "SLIDE", MLSys 2020, section 3.1.3). Plain value, one per layer and per
+// action.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +10,15 @@ namespace slide {
 
 class IntervalSchedule {
  public:
-  // The first event falls after `interval` steps, each gap is `growth` times the one before; 0 = never. From
-  // nothing, the first gaps are 8 steps and twice the one before, until they reach the interval.
+  // The first event is due after `interval` steps (0 = never); each gap is `growth` times the one before.
+  // With `from_nothing`, gaps begin with 8 steps and double until they reach the interval.
   IntervalSchedule(std::uint32_t interval, double growth, bool from_nothing = false)
       : gap_(from_nothing ? std::min(interval, 8U) : interval),
         interval_(interval),
         growth_(growth),
         next_(gap_) {}
 
-  // True when an event falls due after `done` steps; then moves on to the next.
+  // Whether an event is due after `done` steps; if so, moves on to the next.
   bool due(std::uint64_t done) {
     if (gap_ <= 0 || double(done) < next_) return false;
     while (next_ <= double(done)) {

@@ -64,7 +64,7 @@ bool TrainingLoop::run_epochs(const LoopObserver& observer,
 
 bool TrainingLoop::run_epoch(const LoopObserver& observer) {
   auto start = Clock::now();
-  arrange_epoch();
+  shuffle_epoch();
   phases_.data += seconds_since(start);
   while (progress_.samples < order_.size()) {
     const std::size_t count = std::min<std::size_t>(batch_, order_.size() - progress_.samples);
@@ -85,7 +85,7 @@ bool TrainingLoop::run_epoch(const LoopObserver& observer) {
   return true;
 }
 
-void TrainingLoop::arrange_epoch() {
+void TrainingLoop::shuffle_epoch() {
   const std::span<const std::uint32_t> samples = source_->samples();
   order_.assign(samples.begin(), samples.end());
   if (!config().train.shuffle) return;
@@ -124,15 +124,16 @@ double TrainingLoop::step(std::size_t first, std::size_t count) {
   return sums.loss;
 }
 
-// Returns false where the run stops after this step.
+// Returns false where the run stops after this step. Several processes agree by the sums of the next step, so
+// that all stop after the same one.
 bool TrainingLoop::report_step(const LoopObserver& observer) {
   const auto done = double(progress_.samples);
-  const bool on =
+  const bool continues =
       !observer.step ||
       observer.step({progress_.epoch, steps_.done, steps_.total, progress_.samples, progress_.loss / done,
                      progress_.active / done, progress_.seconds, progress_.stop_agreed});
-  if (cluster_ == nullptr) return on;
-  if (!on) training_.want_stop();
+  if (cluster_ == nullptr) return continues;
+  if (!continues) training_.want_stop();
   return !progress_.stop_agreed;
 }
 

@@ -1,13 +1,13 @@
-// The training loop: read this first.
+// The training loop.
 //
 // A step takes the next batch, in blocks. Phase A computes forward, loss and backward of the blocks in
 // parallel and only reads weights; phase B updates the rows with a gradient, each in the shard that owns it;
 // phase C moves changed rows in the hash tables when the schedule says so. Results depend on the seed and the
 // samples of a step, not on the number of threads or their timing.
 //
-// The loop knows layers, losses and hash tables. What it does not know comes in by doors: samples from a
-// SampleSource, everything after an epoch (evaluation) by a callback, other processes by a Cluster, which is
-// absent in a single process. One thread calls it; it uses `threads` threads.
+// The loop knows layers, losses and hash tables. Samples come from a SampleSource, evaluation after an epoch
+// from a callback, other processes from a Cluster, which is absent in a single process. One thread calls it;
+// it uses `threads` threads.
 #pragma once
 
 #include <cstdint>
@@ -102,7 +102,7 @@ class TrainingLoop {
   bool report_step(const LoopObserver& observer);
   void report_epoch(const LoopObserver& observer) const;
   void report_tables(const LoopObserver& observer) const;
-  void arrange_epoch();
+  void shuffle_epoch();
 
   Network network_;
   NetworkTraining training_;

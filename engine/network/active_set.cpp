@@ -16,9 +16,11 @@ void ActiveSet::reserve(std::size_t neurons, std::size_t label_entries, std::siz
 
 namespace {
 
-// positions, offsets = label - first of the labels in [first, first + neurons), by sample.
-void place_all(std::span<const std::span<const std::uint32_t>> labels, std::size_t first, std::size_t neurons,
-               std::vector<std::uint32_t>& positions, std::vector<std::uint32_t>& offsets) {
+// Lists the labels in [first, first + neurons) by sample, as positions label - first: those of sample s are
+// positions[offsets[s] .. offsets[s + 1]).
+void list_positions(std::span<const std::span<const std::uint32_t>> labels, std::size_t first,
+                    std::size_t neurons, std::vector<std::uint32_t>& positions,
+                    std::vector<std::uint32_t>& offsets) {
   positions.clear();
   offsets.assign(1, 0);
   for (const auto& of_sample : labels) {
@@ -34,19 +36,19 @@ void place_all(std::span<const std::span<const std::uint32_t>> labels, std::size
 
 void ActiveSet::set_labels(std::span<const std::span<const std::uint32_t>> labels, std::size_t first,
                            std::size_t neurons) {
-  place_all(labels, first, neurons, label_positions, label_offsets);
+  list_positions(labels, first, neurons, label_positions, label_offsets);
 }
 
-void ActiveSet::set_left_out(std::span<const std::span<const std::uint32_t>> labels, std::size_t first,
-                             std::size_t neurons) {
-  place_all(labels, first, neurons, left_out_positions, left_out_offsets);
+void ActiveSet::set_masked(std::span<const std::span<const std::uint32_t>> labels, std::size_t first,
+                           std::size_t neurons) {
+  list_positions(labels, first, neurons, masked_positions, masked_offsets);
 }
 
 AliasTable::AliasTable(std::span<const std::uint32_t> weights)
     : accept_(weights.size(), 1.0f), alias_(weights.size(), 0), probability_(weights.size()) {
   const double total = std::max(1.0, std::accumulate(weights.begin(), weights.end(), 0.0));
-  std::vector<double> share(weights.size());
-  std::vector<std::uint32_t> small, large;
+  std::vector<double> share(weights.size());  // of the probability, in units of 1 / size
+  std::vector<std::uint32_t> small, large;    // entries of share below 1, and others
   for (std::size_t i = 0; i < weights.size(); ++i) {
     probability_[i] = static_cast<float>(weights[i] / total);
     share[i] = weights[i] / total * double(weights.size());
@@ -133,22 +135,22 @@ void ActiveSampler::select(const ActiveQuery& query, const lsh::NeuronIndex* ind
   set.sources.frequency = count_added();
   add_uniform(rng, scratch, set);
   set.sources.uniform = count_added();
-  if (!query.left_out.empty()) find_left_out(query, scratch, set);
+  if (!query.masked.empty()) find_masked(query, scratch, set);
 }
 
-// Sets left_out_positions and left_out_offsets: the masked neurons that are active.
-void ActiveSampler::find_left_out(const ActiveQuery& query, SamplerScratch& scratch, ActiveSet& set) const {
+// Sets masked_positions and masked_offsets: the masked neurons that are active.
+void ActiveSampler::find_masked(const ActiveQuery& query, SamplerScratch& scratch, ActiveSet& set) const {
   for (std::size_t place = 0; place < set.ids.size(); ++place)
     scratch.position[set.ids[place]] = static_cast<std::uint32_t>(place);
-  set.left_out_positions.clear();
-  set.left_out_offsets.assign(1, 0);
-  for (const auto& of_sample : query.left_out) {
+  set.masked_positions.clear();
+  set.masked_offsets.assign(1, 0);
+  for (const auto& of_sample : query.masked) {
     for (const std::uint32_t label : of_sample) {
       const auto id = static_cast<std::uint32_t>(label - first_label_);
       if (label >= first_label_ && id < neurons_ && scratch.seen.contains(id))
-        set.left_out_positions.push_back(scratch.position[id]);
+        set.masked_positions.push_back(scratch.position[id]);
     }
-    set.left_out_offsets.push_back(static_cast<std::uint32_t>(set.left_out_positions.size()));
+    set.masked_offsets.push_back(static_cast<std::uint32_t>(set.masked_positions.size()));
   }
 }
 
@@ -187,36 +189,37 @@ void ActiveSampler::add_candidates(const ActiveQuery& query, const lsh::NeuronIn
 // logq_power * max(0, -log(n q)), for n draws of probability q (sampled softmax: Bengio and Senecal 2008).
 // With uniform negatives it represents itself only.
 void ActiveSampler::add_frequent(Rng& rng, SamplerScratch& scratch, ActiveSet& set) const {
-  const bool stands = config_.logq_correction && config_.uniform == 0;
+  const bool corrects = config_.logq_correction && config_.uniform == 0;
   for (std::uint32_t i = 0; i < config_.frequency; ++i) {
     const std::uint32_t id = alias_->draw(rng);
     if (!scratch.seen.insert(id)) continue;
     set.ids.push_back(id);
     const double expected = double(config_.frequency) * alias_->probability(id);
     set.correction.push_back(
-        stands ? static_cast<float>(config_.logq_power * std::max(0.0, -std::log(expected))) : 0.0f);
+        corrects ? static_cast<float>(config_.logq_power * std::max(0.0, -std::log(expected))) : 0.0f);
   }
 }
 
 // Adds config_.uniform neurons (or all that are left), uniform without replacement among the `rest` neurons
 // outside the set. Their logQ correction is logq_power * log(rest / wanted).
 void ActiveSampler::add_uniform(Rng& rng, SamplerScratch& scratch, ActiveSet& set) const {
-  const std::size_t known = set.ids.size(), rest = neurons_ - known;
+  const std::size_t rest = neurons_ - set.ids.size();
   const std::size_t wanted = std::min<std::size_t>(config_.uniform, rest);
   if (wanted == 0) return;
-  const auto bound = static_cast<std::uint32_t>(neurons_);
+  const std::size_t end_size = set.ids.size() + wanted;
+  const auto neurons = static_cast<std::uint32_t>(neurons_);
   if (wanted * 2 < rest) {
-    while (set.ids.size() < known + wanted) {
-      const std::uint32_t id = rng.below(bound);
+    while (set.ids.size() < end_size) {
+      const std::uint32_t id = rng.below(neurons);
       if (scratch.seen.insert(id)) set.ids.push_back(id);
     }
   } else {
     // At least half of the rest is wanted: selection sampling (Knuth, volume 2, 3.4.2, algorithm S).
     std::size_t left = rest;
-    for (std::uint32_t i = 0; i < bound && set.ids.size() < known + wanted; ++i) {
-      if (scratch.seen.contains(i)) continue;
-      const std::size_t need = known + wanted - set.ids.size();
-      if (rng.uniform() * double(left--) < double(need)) set.ids.push_back(i);
+    for (std::uint32_t id = 0; id < neurons && set.ids.size() < end_size; ++id) {
+      if (scratch.seen.contains(id)) continue;
+      const std::size_t missing = end_size - set.ids.size();
+      if (rng.uniform() * double(left--) < double(missing)) set.ids.push_back(id);
     }
   }
   const float correction =

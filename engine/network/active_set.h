@@ -43,13 +43,13 @@ struct ActiveSet {
   std::vector<std::uint32_t> label_offsets;
   // Positions in `ids` of the masked neurons of sample s, in the same layout: its input items, which are
   // neither labels nor negatives. Empty offsets: no sample has masked neurons.
-  std::vector<std::uint32_t> left_out_positions;
-  std::vector<std::uint32_t> left_out_offsets;
+  std::vector<std::uint32_t> masked_positions;
+  std::vector<std::uint32_t> masked_offsets;
 
   void reserve(std::size_t neurons, std::size_t label_entries, std::size_t samples);
-  void reserve_left_out(std::size_t entries, std::size_t samples) {
-    left_out_positions.reserve(entries);
-    left_out_offsets.reserve(samples + 1);
+  void reserve_masked(std::size_t entries, std::size_t samples) {
+    masked_positions.reserve(entries);
+    masked_offsets.reserve(samples + 1);
   }
   static std::size_t bytes_of(std::size_t neurons, std::size_t label_entries, std::size_t samples) {
     return neurons * (sizeof(std::uint32_t) + sizeof(float)) +
@@ -60,16 +60,16 @@ struct ActiveSet {
   void set_labels(std::span<const std::span<const std::uint32_t>> labels, std::size_t first,
                   std::size_t neurons);
   // Sets the masked neurons likewise.
-  void set_left_out(std::span<const std::span<const std::uint32_t>> labels, std::size_t first,
-                    std::size_t neurons);
+  void set_masked(std::span<const std::span<const std::uint32_t>> labels, std::size_t first,
+                  std::size_t neurons);
   std::span<const std::uint32_t> labels_of(std::size_t sample) const {
     return {label_positions.data() + label_offsets[sample],
             label_offsets[sample + 1] - label_offsets[sample]};
   }
-  std::span<const std::uint32_t> left_out_of(std::size_t sample) const {
-    if (left_out_offsets.empty()) return {};
-    return {left_out_positions.data() + left_out_offsets[sample],
-            left_out_offsets[sample + 1] - left_out_offsets[sample]};
+  std::span<const std::uint32_t> masked_of(std::size_t sample) const {
+    if (masked_offsets.empty()) return {};
+    return {masked_positions.data() + masked_offsets[sample],
+            masked_offsets[sample + 1] - masked_offsets[sample]};
   }
 };
 
@@ -100,9 +100,9 @@ struct SamplerScratch {
 // The samples of a block: dense vectors [inputs x lanes], or one sparse vector per sample (first layer).
 struct ActiveQuery {
   lsh::QueryBlock dense;
-  std::span<const SparseRow> sparse;                              // used when dense.xt is nullptr
-  std::span<const std::span<const std::uint32_t>> labels;         // by sample; empty for hidden layers
-  std::span<const std::span<const std::uint32_t>> left_out = {};  // masked labels by sample, or empty
+  std::span<const SparseRow> sparse;                            // used when dense.xt is nullptr
+  std::span<const std::span<const std::uint32_t>> labels;       // by sample; empty for hidden layers
+  std::span<const std::span<const std::uint32_t>> masked = {};  // masked labels by sample, or empty
 };
 
 class ActiveSampler {
@@ -131,7 +131,7 @@ class ActiveSampler {
 
  private:
   void add_labels(const ActiveQuery& query, SamplerScratch& scratch, ActiveSet& set) const;
-  void find_left_out(const ActiveQuery& query, SamplerScratch& scratch, ActiveSet& set) const;
+  void find_masked(const ActiveQuery& query, SamplerScratch& scratch, ActiveSet& set) const;
   void add_candidates(const ActiveQuery& query, const lsh::NeuronIndex& index, Rng& rng,
                       SamplerScratch& scratch, ActiveSet& set) const;
   void add_frequent(Rng& rng, SamplerScratch& scratch, ActiveSet& set) const;

@@ -54,7 +54,7 @@ struct LayerBlock {
   std::vector<TermHits> hits;   // output layer with a term, by slice of active neurons
   // Output layer:
   TargetPlaces targets;        // labels, for a local loss
-  TargetPlaces left_out;       // masked neurons
+  TargetPlaces masked;         // masked neurons
   std::vector<double> losses;  // by slice of active neurons; by sample for a normalised loss
   SparseDeltas sparse;         // deltas of out_t that are not 0, with loss.gradient_threshold
   RowBins bins;                // touched rows of a sampled layer
@@ -98,7 +98,7 @@ struct Block {
   std::vector<std::span<const std::uint32_t>> labels;
   std::vector<float> weights;  // by sample; empty: all are 1
   // Masked labels by sample, which are neither labels nor negatives; empty: none.
-  std::vector<std::span<const std::uint32_t>> left_out;
+  std::vector<std::span<const std::uint32_t>> masked;
   std::size_t lanes = 0;
   std::size_t number = 0;          // in its batch, from 0
   LayerBlock input;                // of the input layer, where there is one
@@ -124,7 +124,7 @@ struct Block {
     own_ids.clear();
     labels.clear();
     weights.clear();
-    left_out.clear();
+    masked.clear();
   }
 };
 

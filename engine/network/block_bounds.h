@@ -20,7 +20,7 @@ struct BlockBounds {
   std::size_t all_features = 0;
   std::size_t all_labels = 0;
   std::size_t dense = 0;                 // columns of dense features
-  bool masks = false;                    // samples mask neurons of the output layer (Block::left_out)
+  bool masks = false;                    // samples mask neurons of the output layer (Block::masked)
   std::size_t all_shared = 0;            // of all_features, at most kMaxShared per sample (kNN)
   std::size_t evaluated = SIZE_MAX / 2;  // samples of the largest evaluation; 0: none
   std::size_t rows = SIZE_MAX;           // all samples: a batch has no more

@@ -11,10 +11,6 @@ constexpr std::uint32_t kind_of(std::uint32_t samples) {
   return samples <= 2 ? 1 : samples <= 4 ? 2 : 3;
 }
 
-}  // namespace
-
-namespace {
-
 // Max floats of the dense columns of a block.
 std::size_t column_room(std::size_t features, std::size_t entries, std::size_t lanes) {
   std::size_t room = std::min(features, entries);  // for a single sample
@@ -56,15 +52,15 @@ void BlockFeatures::clear() {
   }
 }
 
-// Calls body(sample, entry, at) for each entry of the samples within the feature range `run`: index `at` of
+// Calls body(sample, entry, at) for each entry of the samples within the feature range `range`: index `at` of
 // the row, index `entry` of the block.
 template <class Body>
-void BlockFeatures::each_entry(std::span<const SparseRow> rows, Run run, Body&& body) {
+void BlockFeatures::each_entry(std::span<const SparseRow> rows, Range range, Body&& body) {
   std::size_t before = 0;  // entries of previous rows
   for (std::size_t s = 0; s < rows.size(); before += rows[s++].ids.size()) {
     const auto ids = rows[s].ids;
-    const auto begin = run.first == 0 ? ids.begin() : std::ranges::lower_bound(ids, run.first);
-    const auto end = run.end == UINT32_MAX ? ids.end() : std::lower_bound(begin, ids.end(), run.end);
+    const auto begin = range.first == 0 ? ids.begin() : std::ranges::lower_bound(ids, range.first);
+    const auto end = range.end == UINT32_MAX ? ids.end() : std::lower_bound(begin, ids.end(), range.end);
     for (auto id = begin; id != end; ++id) {
       const auto at = static_cast<std::size_t>(id - ids.begin());
       body(s, before + at, at);
@@ -73,13 +69,14 @@ void BlockFeatures::each_entry(std::span<const SparseRow> rows, Run run, Body&& 
 }
 
 // Sets where the part's ranges begin: after the worst-case need of all features before it.
-void BlockFeatures::start(std::span<const SparseRow> rows, std::size_t lanes, Run run, Part& part) {
+void BlockFeatures::set_beginnings(std::span<const SparseRow> rows, std::size_t lanes, Range range,
+                                   Part& part) {
   std::size_t entries = 0;  // entries of features before the part
   for (const SparseRow& row : rows) {
-    if (run.first > 0)
-      entries += static_cast<std::size_t>(std::ranges::lower_bound(row.ids, run.first) - row.ids.begin());
+    if (range.first > 0)
+      entries += static_cast<std::size_t>(std::ranges::lower_bound(row.ids, range.first) - row.ids.begin());
   }
-  const std::size_t first = run.first;
+  const std::size_t first = range.first;
   part.first_word = std::min(first / 32, entries);
   part.first = std::min(first, entries);
   part.first_column = std::min(first, entries / (sparse_entries(lanes) + 1));
@@ -87,8 +84,8 @@ void BlockFeatures::start(std::span<const SparseRow> rows, std::size_t lanes, Ru
 }
 
 // Finds the distinct features of the part and counts the samples of each.
-void BlockFeatures::count_features(std::span<const SparseRow> rows, Run run, Part& part) {
-  each_entry(rows, run, [&](std::size_t s, std::size_t, std::size_t at) {
+void BlockFeatures::count_features(std::span<const SparseRow> rows, Range range, Part& part) {
+  each_entry(rows, range, [&](std::size_t s, std::size_t, std::size_t at) {
     const std::uint32_t f = rows[s].ids[at];
     if (present_[f / 32] == 0) words_[part.first_word + part.words++] = f / 32;
     present_[f / 32] |= 1u << (f % 32);
@@ -99,7 +96,7 @@ void BlockFeatures::count_features(std::span<const SparseRow> rows, Run run, Par
     part.size += static_cast<std::size_t>(std::popcount(present_[word]));
   }
   std::fill_n(samples_of_.begin() + static_cast<std::ptrdiff_t>(part.first), part.size, 0u);
-  each_entry(rows, run, [&](std::size_t s, std::size_t entry, std::size_t at) {
+  each_entry(rows, range, [&](std::size_t s, std::size_t entry, std::size_t at) {
     const std::uint32_t f = rows[s].ids[at];
     const std::uint32_t below = present_[f / 32] & ((1u << (f % 32)) - 1);
     entry_of_[entry] = first_[f / 32] + static_cast<std::uint32_t>(std::popcount(below));
@@ -107,7 +104,7 @@ void BlockFeatures::count_features(std::span<const SparseRow> rows, Run run, Par
   });
 }
 
-void BlockFeatures::give_places(std::size_t lanes, const Part& part) {
+void BlockFeatures::assign_places(std::size_t lanes, const Part& part) {
   const std::size_t sparse = sparse_entries(lanes);
   std::size_t columns = part.first_column, entries = part.first_entry;
   for (std::size_t f = part.first; f < part.first + part.size; ++f) {
@@ -127,13 +124,14 @@ void BlockFeatures::give_places(std::size_t lanes, const Part& part) {
   }
 }
 
-void BlockFeatures::build(std::span<const SparseRow> rows, std::size_t lanes, Run run, std::size_t number) {
+void BlockFeatures::build(std::span<const SparseRow> rows, std::size_t lanes, Range range,
+                          std::size_t number) {
   Part& part = parts_[number];
-  start(rows, lanes, run, part);
-  count_features(rows, run, part);
-  give_places(lanes, part);
+  set_beginnings(rows, lanes, range, part);
+  count_features(rows, range, part);
+  assign_places(lanes, part);
   std::fill_n(samples_of_.begin() + static_cast<std::ptrdiff_t>(part.first), part.size, 0u);
-  each_entry(rows, run, [&](std::size_t s, std::size_t entry, std::size_t at) {
+  each_entry(rows, range, [&](std::size_t s, std::size_t entry, std::size_t at) {
     const float value = rows[s].values[at];
     const std::uint32_t f = entry_of_[entry];
     const std::uint32_t place = places_[f] / kernels::kKinds;

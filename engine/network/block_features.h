@@ -38,12 +38,12 @@ class BlockFeatures {
   // block, then each part indexes the features [first, end). The ranges of the parts follow each other; all
   // bounds but the last end are multiples of 32. Each part owns a separate range of feature numbers and
   // storage, so that numbers have gaps between parts; words() is valid only after the one-part build().
-  struct Run {
+  struct Range {
     std::uint32_t first = 0, end = UINT32_MAX;
   };
   static constexpr std::size_t kMaxParts = 4;
   void clear();
-  void build(std::span<const SparseRow> rows, std::size_t lanes, Run run, std::size_t part);
+  void build(std::span<const SparseRow> rows, std::size_t lanes, Range range, std::size_t part);
 
   // Max entries of a feature that is stored as a list: a dense column costs one vector for 16 samples, an
   // entry costs about as much.
@@ -81,10 +81,10 @@ class BlockFeatures {
     std::size_t first_column = 0, first_entry = 0;
   };
   template <class Body>
-  static void each_entry(std::span<const SparseRow> rows, Run run, Body&& body);
-  void start(std::span<const SparseRow> rows, std::size_t lanes, Run run, Part& part);
-  void count_features(std::span<const SparseRow> rows, Run run, Part& part);
-  void give_places(std::size_t lanes, const Part& part);
+  static void each_entry(std::span<const SparseRow> rows, Range range, Body&& body);
+  void set_beginnings(std::span<const SparseRow> rows, std::size_t lanes, Range range, Part& part);
+  void count_features(std::span<const SparseRow> rows, Range range, Part& part);
+  void assign_places(std::size_t lanes, const Part& part);
 
   std::array<Part, kMaxParts> parts_;
   std::vector<std::uint32_t> present_;

@@ -78,7 +78,7 @@ double Layer::block_bytes_of(const LayerShape& shape, const BlockLimits& limits,
   if (shape.sampled() || shape.output)
     bytes += double(ActiveSet::bytes_of(shape.sampled() ? active : 0, limits.label_entries, lanes));
   if (shape.sampled()) bytes += double(RowBins::bytes_of(shards, active));
-  if (limits.left_out) {
+  if (limits.masks) {
     bytes += double(ActiveSet::bytes_of(0, limits.label_entries, lanes)) +
              double(TargetPlaces::bytes_of(active, limits.label_entries));
   }
@@ -122,9 +122,9 @@ void Layer::reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t 
     block.set.reserve(0, limits.label_entries, limits.lanes);
   }
   if (term_) block.hits.resize(slices_of(active, kSliceNeurons));
-  if (limits.left_out) {
-    block.set.reserve_left_out(limits.label_entries, limits.lanes);
-    block.left_out.reserve(active, limits.label_entries);
+  if (limits.masks) {
+    block.set.reserve_masked(limits.label_entries, limits.lanes);
+    block.masked.reserve(active, limits.label_entries);
   }
   if (shape_.output) {
     block.losses.resize(std::max(slices_of(active, kSliceNeurons), limits.lanes));
@@ -172,8 +172,7 @@ void Layer::select(std::size_t part, const BlockInput& in, const Query& query, R
     block.first = own.first;
     block.count = own.count;
     if (shape_.output) block.set.set_labels(query.labels, weights_.first + own.first, own.count);
-    if (!query.left_out.empty())
-      block.set.set_left_out(query.left_out, weights_.first + own.first, own.count);
+    if (!query.masked.empty()) block.set.set_masked(query.masked, weights_.first + own.first, own.count);
     return;
   }
   ActiveQuery active;
@@ -182,7 +181,7 @@ void Layer::select(std::size_t part, const BlockInput& in, const Query& query, R
   if (index(part) != nullptr) active.dense.rows = weight_rows(own.first);
   active.sparse = query.sparse;
   active.labels = query.labels;
-  active.left_out = query.left_out;
+  active.masked = query.masked;
   parts_[part].sampler.select(active, index(part), rng, scratch.sampler, block.set);
   for (std::uint32_t& id : block.set.ids) id += static_cast<std::uint32_t>(own.first);
   block.count = block.set.ids.size();

@@ -85,9 +85,9 @@ class Layer {
 
   // The samples of a block, as select() needs them.
   struct Query {
-    std::span<const SparseRow> sparse;                              // features by sample, for a first layer
-    std::span<const std::span<const std::uint32_t>> labels;         // by sample; empty for hidden layers
-    std::span<const std::span<const std::uint32_t>> left_out = {};  // masked labels by sample, or empty
+    std::span<const SparseRow> sparse;                            // features by sample, for a first layer
+    std::span<const std::span<const std::uint32_t>> labels;       // by sample; empty for hidden layers
+    std::span<const std::span<const std::uint32_t>> masked = {};  // masked labels by sample, or empty
   };
   // Sets block.set and block.count: the active neurons of a part (in a dense layer: all).
   void select(std::size_t part, const BlockInput& in, const Query& query, Rng rng, LayerScratch& scratch,

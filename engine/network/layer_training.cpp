@@ -214,7 +214,7 @@ void update_dense(std::span<const std::uint32_t> rows, const LayerBatch& batch, 
       const LayerBlock& block = *batch.blocks[b];
       if (row < block.first || row >= block.first + block.count) continue;  // of another part
       const std::size_t place = row - block.first;
-      if (!block.sparse.leaves_out(place)) sources.push_back(places.source(b, place));
+      if (!block.sparse.is_zero(place)) sources.push_back(places.source(b, place));
     }
     return sources;
   };
@@ -239,8 +239,8 @@ LayerTraining::LayerTraining(const Layer& layer, const BlockLimits& limits, std:
       places_(blocks, active_limit_),
       slots_(layer.sampled() ? layer.size() : 0) {
   if (layer.index() == nullptr) return;
-  waiting_.resize(layer.parts());
-  for (std::size_t p = 0; p < layer.parts(); ++p) waiting_[p].prepare(layer.neurons(p).count, shards);
+  stale_rows_.resize(layer.parts());
+  for (std::size_t p = 0; p < layer.parts(); ++p) stale_rows_[p].prepare(layer.neurons(p).count, shards);
 }
 
 UpdateScratch LayerTraining::make_scratch(const Layer& layer) const {
@@ -277,7 +277,7 @@ void LayerTraining::list_touched(std::size_t block_index, LayerBlock& block) con
   if (slots_.empty()) return;  // a dense layer: all rows count as touched
   block.bins.fill([&](auto&& visit) {
     for (std::size_t a = 0; a < block.count; ++a) {
-      if (!block.sparse.leaves_out(a)) visit(block.set.ids[a], places_.source(block_index, a));
+      if (!block.sparse.is_zero(a)) visit(block.set.ids[a], places_.source(block_index, a));
     }
   });
 }
@@ -287,7 +287,7 @@ void LayerTraining::update(const TrainedLayer& trained, const LayerBatch& batch,
   ShardUpdate update(trained, batch, places_, optimizer, scratch);
   const Layer& layer = trained.layer;
   if (!layer.sampled()) {
-    const std::size_t runs = (layer.size() + kDenseRun - 1) / kDenseRun;
+    const std::size_t runs = slices_of(layer.size(), kDenseRun);
     const std::size_t begin = std::min(layer.size(), runs * shard / shards_ * kDenseRun);
     const std::size_t end = std::min(layer.size(), runs * (shard + 1) / shards_ * kDenseRun);
     update_dense(layer.all_neurons().subspan(begin, end - begin), batch, places_, scratch.sources, update);
@@ -301,27 +301,27 @@ void LayerTraining::update(const TrainedLayer& trained, const LayerBatch& batch,
   for (const std::uint32_t row : groups.rows()) {
     std::size_t part = 0;
     while (row >= layer.neurons(part).end()) ++part;
-    waiting_[part].add(row - static_cast<std::uint32_t>(layer.neurons(part).first), shard);
+    stale_rows_[part].add(row - static_cast<std::uint32_t>(layer.neurons(part).first), shard);
   }
 }
 
 void LayerTraining::rehash(Layer& layer, int threads) {
-  for (std::size_t p = 0; p < waiting_.size(); ++p) {
+  for (std::size_t p = 0; p < stale_rows_.size(); ++p) {
     const double share = layer.index(p)->blank() ? 1.0 : layer.config().hash.rehash_share;
-    layer.rehash(p, waiting_[p].take(share), threads);
+    layer.rehash(p, stale_rows_[p].take(share), threads);
   }
 }
 
 void LayerTraining::rebuild_index(Layer& layer, std::uint64_t seed, std::uint64_t generation, int threads) {
   layer.rebuild_index(seed, generation, threads);
-  for (StaleRows& waiting : waiting_) waiting.clear();
+  for (StaleRows& rows : stale_rows_) rows.clear();
 }
 
 // The tables of each part, then its queue; in a network of several parts, each with its length in bytes.
 void LayerTraining::save_tables(const Layer& layer, ByteWriter& out) const {
   const auto save = [&](std::size_t part, ByteWriter& to) {
     layer.index(part)->save(to);
-    waiting_[part].save(to);
+    stale_rows_[part].save(to);
   };
   if (!layer.split()) return save(0, out);
   ByteString all;
@@ -336,7 +336,7 @@ void LayerTraining::save_tables(const Layer& layer, ByteWriter& out) const {
 void LayerTraining::load_tables(ByteReader& in, Layer& layer) {
   const auto load = [&](std::size_t part) {
     layer.index(part)->load(in);
-    waiting_[part].load(in);
+    stale_rows_[part].load(in);
   };
   if (!layer.split()) return load(0);
   const std::uint32_t first = layer.shape().parts.front().number, all = layer.shape().parts.front().of;

@@ -98,7 +98,7 @@ class LayerTraining {
   std::uint32_t shards_;
   DeltaPlaces places_;
   AlignedArray<std::uint64_t> slots_;  // [neurons] row directory of RowGroups; empty for a dense layer
-  std::vector<StaleRows> waiting_;     // by part; empty without tables
+  std::vector<StaleRows> stale_rows_;  // by part; empty without tables
 };
 
 }  // namespace slide

@@ -117,12 +117,12 @@ void TargetPlaces::build(const BlockTargets& t) {
   build(t, [&](std::size_t s) { return t.set->labels_of(s); });
 }
 
-void TargetPlaces::build_left_out(const BlockTargets& t) {
-  build(t, [&](std::size_t s) { return t.set->left_out_of(s); });
+void TargetPlaces::build_masked(const BlockTargets& t) {
+  build(t, [&](std::size_t s) { return t.set->masked_of(s); });
 }
 
-void leave_out(std::size_t lanes, Slice neurons, std::span<const std::uint32_t> places, float* z) {
-  for (const std::uint32_t place : places) z[neurons.first * lanes + place] = kLeftOut;
+void mask_logits(std::size_t lanes, Slice neurons, std::span<const std::uint32_t> places, float* z) {
+  for (const std::uint32_t place : places) z[neurons.first * lanes + place] = kMaskedLogit;
 }
 
 double logistic_loss(const BlockTargets& t, Slice neurons, std::span<const std::uint32_t> places,

@@ -2,7 +2,7 @@
 // tiles of one block at the same time. Nothing is allocated.
 //
 // z [count x lanes], unit-major. On entry: logits, with logQ corrections. On return: d(loss * scale)/dz; 0 in
-// spare lanes. A logit of kLeftOut gets loss 0 and gradient 0.
+// spare lanes. A logit of kMaskedLogit gets loss 0 and gradient 0.
 #pragma once
 
 #include <cstddef>
@@ -77,8 +77,8 @@ class TargetPlaces {
     return (slices_of(neurons, kSliceNeurons) + 1 + entries) * sizeof(std::uint32_t);
   }
   void build(const BlockTargets& targets);
-  // Offsets of the masked neurons (ActiveSet::left_out_of) instead of the labels.
-  void build_left_out(const BlockTargets& targets);
+  // Offsets of the masked neurons (ActiveSet::masked_of) instead of the labels.
+  void build_masked(const BlockTargets& targets);
   // Offsets of slice i, in order of samples; the offsets of one sample are unordered.
   std::span<const std::uint32_t> slice(std::size_t i) const {
     return {places_.data() + ends_[i], ends_[i + 1] - ends_[i]};
@@ -109,9 +109,9 @@ double logistic_loss(const BlockTargets& targets, Slice neurons, std::span<const
 double log_odds(std::uint32_t with, std::size_t samples);
 
 // The logit of a masked (sample, neuron) pair: probability 0, no label. Its loss and gradient are 0.
-inline constexpr float kLeftOut = -1e30f;
-// Writes kLeftOut to the offsets `places` (TargetPlaces) of a slice of z.
-void leave_out(std::size_t lanes, Slice neurons, std::span<const std::uint32_t> places, float* z);
+inline constexpr float kMaskedLogit = -1e30f;
+// Writes kMaskedLogit to the offsets `places` (TargetPlaces) of a slice of z.
+void mask_logits(std::size_t lanes, Slice neurons, std::span<const std::uint32_t> places, float* z);
 
 // Multiplies the gradients of a range of neurons and samples by the sample weights; an empty `weights`: all
 // are 1. Spare lanes keep their 0; losses stay unweighted.

@@ -38,7 +38,7 @@ BlockLimits NetworkShape::limits_of(std::size_t l, const Config& config, const B
   limits.features = l == 0 && !input;
   if (limits.features && dense == 0) limits.columns = std::min(features, bounds.feature_entries);
   limits.sparse_deltas = layers[l].output && config.loss.gradient_threshold > 0;
-  limits.left_out = layers[l].output && bounds.masks;
+  limits.masks = layers[l].output && bounds.masks;
   if (l > 0 && layers[l - 1].sampled())
     limits.columns = layers[l - 1].active_limit(limits_of(l - 1, config, bounds));
   return limits;

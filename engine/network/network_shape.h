@@ -19,7 +19,7 @@ struct BlockLimits {
   bool features = false;          // the input is sparse features
   std::size_t label_entries = 0;  // (sample, label) pairs
   bool sparse_deltas = false;     // output layer: loss.gradient_threshold > 0
-  bool left_out = false;          // output layer: samples mask neurons, at most label_entries
+  bool masks = false;             // output layer: samples mask neurons, at most label_entries
 };
 
 // `layer` with this part's shares of the numbers of negatives and candidates.

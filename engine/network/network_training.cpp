@@ -65,7 +65,7 @@ NetworkTraining::NetworkTraining(const Network& network, const Dataset& train, c
   for (std::size_t t = 0; t < threads; ++t)
     thread_scratch_.push_back(make_thread_scratch(network, t == 0 ? places : 1, Layer::Use::kPasses));
   for (std::size_t t = 0; t < std::min(threads, places); ++t)
-    chosen_scratch_.push_back(make_thread_scratch(network, 0, Layer::Use::kSelect));
+    select_scratch_.push_back(make_thread_scratch(network, 0, Layer::Use::kSelect));
   for (std::size_t t = 0; t < threads; ++t) shard_scratch_.push_back(make_shard_scratch(network, samples));
 }
 
@@ -76,7 +76,7 @@ Block NetworkTraining::make_block(const Network& network, std::uint32_t shards) 
   block.rows.reserve(lanes_);
   network.reserve_features(bounds_.feature_entries, lanes_, block);
   block.labels.reserve(lanes_);
-  if (bounds_.masks) block.left_out.reserve(lanes_);
+  if (bounds_.masks) block.masked.reserve(lanes_);
   block.layers.resize(network.layers().size() - 1 + network.output().parts());
   block.split = network.input() && network.input()->features() < network.features();
   if (block.split) {
@@ -218,7 +218,7 @@ void NetworkTraining::pass(const Network& network, std::size_t blocks, const Ste
   ++stamp_;
   const std::span<Block> used = std::span(blocks_).first(blocks);
   const StepView step{network, input_ ? &*input_ : nullptr, key};
-  const PassScratch scratch{thread_scratch_, chosen_scratch_};
+  const PassScratch scratch{thread_scratch_, select_scratch_};
   const std::size_t threads = thread_scratch_.size();
   PartJoin* join = join_ ? &*join_ : nullptr;
   if (join != nullptr || (blocks % threads != 0 && blocks < kBlocksPerThread * threads)) {
@@ -318,11 +318,11 @@ void NetworkTraining::update(Network& network, const Optimizer& optimizer, int t
     });
   };
   if (!joined) return update_shards(0, shards_);
-  // pass_on() waits for other processes: update rows first.
+  // reduce() waits for other processes: update rows first.
   const std::span<PartJoin::Group> groups = join_->groups(passed_);
-  for (PartJoin::Group& group : groups.first(groups.size() - 1)) group.gradient.pass_on(threads);
+  for (PartJoin::Group& group : groups.first(groups.size() - 1)) group.gradient.reduce(threads);
   update_shards(0, shards_ / 2);
-  groups.back().gradient.pass_on(threads);
+  groups.back().gradient.reduce(threads);
   update_shards(shards_ / 2, shards_);
   for (PartJoin::Group& group : groups) join_gradient(network, group, threads);
   parallel_for(shards_, threads, [&](std::size_t shard, int thread) {

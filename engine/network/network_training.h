@@ -28,7 +28,7 @@ struct StepShape {
   std::size_t samples = 0;   // of a full batch
   std::uint32_t shards = 1;  // of rows, one writer each
   int threads = 1;
-  bool masks = false;  // samples mask neurons of the output layer (Block::left_out)
+  bool masks = false;  // samples mask neurons of the output layer (Block::masked)
 };
 
 // The step shape of a run. Only the number of shards depends on the threads, which changes no result: a row
@@ -128,7 +128,7 @@ class NetworkTraining {
   std::vector<LayerTraining> layers_;
   std::vector<Block> blocks_;
   std::vector<ThreadScratch> thread_scratch_;  // one for each thread
-  std::vector<ThreadScratch> chosen_scratch_;  // PassScratch::chosen
+  std::vector<ThreadScratch> select_scratch_;  // PassScratch::select
   std::vector<ShardScratch> shard_scratch_;
 };
 

@@ -90,6 +90,7 @@ void PartSums::put_sum(Node node, const Leaf& leaf, Scratch& scratch, std::uint3
 void PartSums::fill_node(std::size_t block, std::size_t node, std::size_t rank, Scratch& scratch) {
   const std::size_t own_nodes = nodes_[rank_].size();
   const Slice samples = samples_of(rank);
+  // sent_ is [rank][block][own node][sample of the rank]
   const std::size_t first = blocks_ * own_nodes * samples.first + (block * own_nodes + node) * samples.count;
   std::uint32_t* to = sent_.data() + first * words_;
   for (std::size_t s = samples.first; s < samples.end(); ++s, to += words_) {
@@ -106,6 +107,7 @@ const std::uint32_t* PartSums::received_row(Node node, std::size_t block, std::s
   for (std::size_t r = 0; r < nodes_.size(); ++r) {
     for (std::size_t n = 0; n < nodes_[r].size(); ++n) {
       if (nodes_[r][n].first != node.first || nodes_[r][n].end != node.end) continue;
+      // received_ is [rank][block][node of the rank][own sample]
       const std::size_t first = blocks_ * received_at_[r] + (block * nodes_[r].size() + n) * mine.count;
       return received_.data() + (first + sample - mine.first) * words_;
     }
@@ -129,7 +131,7 @@ std::span<std::byte> PartSums::bytes(AlignedArray<std::uint32_t>& rows, std::siz
 }
 
 // Starts sending the nodes of all blocks to the processes that add them up.
-void PartSums::exchange() {
+void PartSums::send_nodes() {
   const std::size_t mine = samples_of(rank_).count, own_nodes = nodes_[rank_].size();
   for (std::size_t r = 0; r < nodes_.size(); ++r) {
     out_[r] = {};
@@ -143,7 +145,7 @@ void PartSums::exchange() {
 }
 
 // Starts sending the sums of all blocks to all processes.
-void PartSums::spread() {
+void PartSums::send_sums() {
   const Slice mine = samples_of(rank_);
   for (std::size_t r = 0; r < nodes_.size(); ++r) {
     const Slice samples = samples_of(r);
@@ -174,10 +176,10 @@ void PartSums::start(std::size_t blocks, int threads) {
     if (rank == rank_) return;
     fill_node(task / ranks / own_nodes, node, rank, scratch_[static_cast<std::size_t>(thread)]);
   });
-  exchange();
+  send_nodes();
 }
 
-void PartSums::pass_on(int threads) {
+void PartSums::reduce(int threads) {
   const Slice mine = samples_of(rank_);
   if (cluster_ != nullptr) cluster_->wait(channel_);
   const std::size_t slices = slices_of(mine.count, kSliceSamples);
@@ -186,7 +188,7 @@ void PartSums::pass_on(int threads) {
     for (std::size_t s = mine.first + some.first; s < mine.first + some.end(); ++s)
       fill_sum(task / slices, s, scratch_[static_cast<std::size_t>(thread)]);
   });
-  if (cluster_ != nullptr) spread();
+  if (cluster_ != nullptr) send_sums();
 }
 
 void PartSums::finish() {

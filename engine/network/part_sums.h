@@ -40,11 +40,11 @@ class PartSums {
   std::uint32_t* partial(std::size_t block, std::size_t part, std::size_t sample) {
     return partials_.data() + ((block * own_.count + part) * lanes_ + sample) * words_;
   }
-  // Call in this order, for the first `blocks` blocks: start() sends nodes; pass_on() waits for the nodes of
+  // Call in this order, for the first `blocks` blocks: start() sends nodes; reduce() waits for the nodes of
   // other processes, adds them up and sends sums; finish() waits for the sums of other processes. Messages
   // travel between the calls.
   void start(std::size_t blocks, int threads);
-  void pass_on(int threads);
+  void reduce(int threads);
   void finish();
   // The sum for a sample, after finish().
   const std::uint32_t* row(std::size_t block, std::size_t sample) const {
@@ -75,8 +75,8 @@ class PartSums {
     const Slice some = adds_up_[sample];
     return blocks_ * some.first + block * some.count + (sample - some.first);
   }
-  void exchange();
-  void spread();
+  void send_nodes();
+  void send_sums();
 
   std::size_t parts_, lanes_, columns_, words_;
   Slice own_;

@@ -10,7 +10,7 @@ void SparseDeltas::reserve(std::size_t neurons, std::size_t lanes) {
   values_ = AlignedArray<float>(entries);
 }
 
-void SparseDeltas::sparsify(float floor, Rng rng, std::size_t slice, Slice neurons, std::size_t samples,
+void SparseDeltas::sparsify(float threshold, Rng rng, std::size_t slice, Slice neurons, std::size_t samples,
                             std::size_t lanes, float* d) {
   const auto& k = kernels::active();
   rng.skip(neurons.first);
@@ -18,7 +18,7 @@ void SparseDeltas::sparsify(float floor, Rng rng, std::size_t slice, Slice neuro
   for (std::size_t a = neurons.first; a < neurons.end(); ++a) {
     const auto noise = static_cast<std::uint32_t>(rng.next());
     const std::size_t found =
-        k.round_small(d + a * lanes, samples, floor, noise, places_.data() + at, values_.data() + at);
+        k.round_small(d + a * lanes, samples, threshold, noise, places_.data() + at, values_.data() + at);
     begins_[a] = at;
     sizes_[a] = static_cast<std::uint32_t>(found);
     at += found;

@@ -28,10 +28,9 @@ class SparseDeltas {
   }
   bool in_use() const { return !places_.empty(); }
 
-  // Sparsifies the rows `neurons` (slice number `slice`) of d [active x lanes] in place with threshold
-  // `floor`, and lists the nonzero deltas of the first `samples` lanes. `rng`: stream of all neurons of the
-  // block.
-  void sparsify(float floor, Rng rng, std::size_t slice, Slice neurons, std::size_t samples,
+  // Sparsifies the rows `neurons` (slice number `slice`) of d [active x lanes] in place, and lists the
+  // nonzero deltas of the first `samples` lanes. `rng`: stream of all neurons of the block.
+  void sparsify(float threshold, Rng rng, std::size_t slice, Slice neurons, std::size_t samples,
                 std::size_t lanes, float* d);
 
   // Active neuron at position `a`: the samples with a nonzero delta, ascending, and these deltas.
@@ -40,8 +39,8 @@ class SparseDeltas {
   }
   const float* values_of(std::size_t a) const { return values_.data() + begins_[a]; }
   std::size_t size_of(std::size_t a) const { return sizes_[a]; }
-  // Whether in_use() and all deltas of the active neuron at position `a` are 0.
-  bool leaves_out(std::size_t a) const { return in_use() && size_of(a) == 0; }
+  // Whether in_use(), and all deltas of the active neuron at position `a` are 0.
+  bool is_zero(std::size_t a) const { return in_use() && size_of(a) == 0; }
 
  private:
   // Entries reserved per slice; the kernel needs room for one more entry than it lists.

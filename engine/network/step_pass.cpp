@@ -27,7 +27,7 @@ StepSums StepPass::run(PhaseSeconds& phases) {
                        [&](const StepSchedule& some, Group& group) { split_->start_input(some, group); });
     split_->each_group(all_, [&](const StepSchedule& some, Group& group) {
       index_features(some);
-      group.hidden.pass_on(some.threads());
+      group.hidden.reduce(some.threads());
     });
     split_->each_group(all_, [&](const StepSchedule& some, Group& group) {
       split_->finish_input(some, group);
@@ -110,21 +110,24 @@ void StepPass::index_features(const StepSchedule& schedule) {
 void StepPass::select(const Batch& batch, std::size_t l) {
   const StepSchedule& schedule = batch.schedule;
   const Layer& layer = step_.network.layers()[l];
-  const std::size_t parts = step_.parts_of(l), choices = schedule.blocks().size() * parts;
-  const bool dense = !layer.sampled() && !layer.output();  // all are active: too little work for threads
-  for (std::size_t i = 0; dense && i < choices; ++i)
-    select_tile(step_, l, schedule.part(i, parts), schedule.chosen(0, 1, 0).layers[l]);
-  const std::size_t chosen = dense ? 0 : choices;
+  const std::size_t parts = step_.parts_of(l), selections = schedule.blocks().size() * parts;
+  const bool all_active = !layer.sampled() && !layer.output();  // too little work for threads
+  for (std::size_t i = 0; all_active && i < selections; ++i)
+    select_tile(step_, l, schedule.part(i, parts), schedule.select_scratch(0, 1, 0).layers[l]);
+  // Tasks: the selections, then those that index the features of each block, unless this was done before.
+  const std::size_t select_tasks = all_active ? 0 : selections;
   const bool indexed = l > 0 || batch.group != nullptr || schedule.alone();
   const std::size_t index_tasks = indexed ? 0 : index_tasks_of(schedule.blocks().front());
   if (index_tasks > 0) clear_features(schedule);
-  parallel_for(
-      chosen + index_tasks * schedule.blocks().size(), schedule.threads(), [&](std::size_t i, int thread) {
-        if (i >= chosen)
-          return index_task(schedule.blocks()[(i - chosen) / index_tasks], (i - chosen) % index_tasks);
-        select_tile(step_, l, schedule.part(i, parts),
-                    schedule.chosen(i, choices, static_cast<std::size_t>(thread)).layers[l]);
-      });
+  const std::size_t tasks = select_tasks + index_tasks * schedule.blocks().size();
+  parallel_for(tasks, schedule.threads(), [&](std::size_t i, int thread) {
+    if (i >= select_tasks) {
+      const std::size_t task = i - select_tasks;
+      return index_task(schedule.blocks()[task / index_tasks], task % index_tasks);
+    }
+    select_tile(step_, l, schedule.part(i, parts),
+                schedule.select_scratch(i, selections, static_cast<std::size_t>(thread)).layers[l]);
+  });
 }
 
 void StepPass::forward(const StepSchedule& schedule, std::size_t l) {
@@ -175,10 +178,10 @@ SliceCells StepPass::cells_of(const BlockPart& at, std::size_t l, std::size_t bl
   const std::size_t width = step_.network.input_of(l, at.block).width, lanes = at.block.lanes;
   const std::size_t units = slices_of(width, kSliceColumns), samples = slices_of(lanes, kSliceSamples);
   SliceCells cells{width, lanes, all_.tasks_for(units), 1};
-  const auto wanted = static_cast<std::size_t>(all_.threads());
-  const std::size_t there = std::max<std::size_t>(blocks * units, 1);
-  if (at.at(l).sparse.in_use() && wanted > there)
-    cells.sample_runs = std::min({samples, slices_of(wanted, there), kSampleRuns});
+  const auto threads = static_cast<std::size_t>(all_.threads());
+  const std::size_t unit_tasks = std::max<std::size_t>(blocks * units, 1);
+  if (at.at(l).sparse.in_use() && threads > unit_tasks)
+    cells.sample_runs = std::min({samples, slices_of(threads, unit_tasks), kSampleRuns});
   return cells;
 }
 

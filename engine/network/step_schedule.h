@@ -13,13 +13,13 @@
 
 namespace slide {
 
-// Working memory of a pass. Layer::select() needs memory for each neuron of a layer: `chosen` has only as
+// Working memory of a pass. Layer::select() needs memory for each neuron of a layer: `select` has only as
 // many of these as are used at the same time.
 struct PassScratch {
   std::span<ThreadScratch> threads;  // by thread
-  std::span<ThreadScratch> chosen;   // for select(): by thread, or by block and part where these are fewer
+  std::span<ThreadScratch> select;   // for select(): by thread, or by block and part where these are fewer
   // For a pass of thread t alone over one block.
-  PassScratch alone(std::size_t t) const { return {threads.subspan(t, 1), chosen.subspan(t, 1)}; }
+  PassScratch alone(std::size_t t) const { return {threads.subspan(t, 1), select.subspan(t, 1)}; }
 };
 
 class StepSchedule {
@@ -39,8 +39,8 @@ class StepSchedule {
   int threads() const { return static_cast<int>(scratch_.threads.size()); }
   bool alone() const { return scratch_.threads.size() == 1; }
   // Scratch for select() in task `task` of `tasks` on `thread`.
-  ThreadScratch& chosen(std::size_t task, std::size_t tasks, std::size_t thread) const {
-    return scratch_.chosen[tasks <= scratch_.chosen.size() ? task : thread];
+  ThreadScratch& select_scratch(std::size_t task, std::size_t tasks, std::size_t thread) const {
+    return scratch_.select[tasks <= scratch_.select.size() ? task : thread];
   }
 
   // Number of tasks for `tiles` tiles of a block, and the tiles of task `task`.

@@ -13,17 +13,17 @@ std::uint64_t number_of(const StepView& step, const BlockPart& at) {
   return at.block.number + (part << 32);
 }
 
-// Random stream of a block; `what`: number of the use, as layers need streams of their own.
-Rng rng_of(const StepView& step, Purpose purpose, const BlockPart& at, std::size_t what) {
-  return {step.network.config().train.seed, purpose, step.key.step, number_of(step, at) * 64 + what};
+// Random stream of a block for one of up to 64 uses: number of the layer.
+Rng rng_of(const StepView& step, Purpose purpose, const BlockPart& at, std::size_t use) {
+  return {step.network.config().train.seed, purpose, step.key.step, number_of(step, at) * 64 + use};
 }
 
-// Replaces the logits of masked neurons by kLeftOut, for a range of slices.
+// Replaces the logits of masked neurons by kMaskedLogit, for a range of slices.
 void mask_tile(const StepView& step, const BlockPart& at, Slice slices) {
   LayerBlock& out = at.at(step.last());
-  if (at.block.left_out.empty()) return;
+  if (at.block.masked.empty()) return;
   for (std::size_t i = slices.first; i < slices.end(); ++i) {
-    leave_out(at.block.lanes, slice_of(i, out.count, kSliceNeurons), out.left_out.slice(i), out.out_t.data());
+    mask_logits(at.block.lanes, slice_of(i, out.count, kSliceNeurons), out.masked.slice(i), out.out_t.data());
   }
 }
 
@@ -54,15 +54,16 @@ void drop_input(const StepView& step, Block& block, Slice samples) {
 void index_features_tile(const StepView& step, Block& block, std::size_t part, std::size_t parts) {
   const auto all = static_cast<std::uint32_t>(step.network.sample_features());
   if (parts == 1) return block.features.build(block.rows, block.lanes, all);
-  const auto border =
-      [&](std::size_t i) {  // ends of shards, which are even; a multiple of 32 but for the last
-        const std::uint32_t shards = step.input->shards().size();
-        if (i == 0 || i == parts) return i == 0 ? 0 : all;
-        const std::uint32_t end =
-            step.input->shards().end(static_cast<std::uint32_t>(shards * i / parts) - 1);
-        return std::min(end, all) / 32 * 32;
-      };
-  block.features.build(block.rows, block.lanes, {border(part), border(part + 1)}, part);
+  // First feature of range i: an end of a shard, as shards have about equal costs, rounded down to a multiple
+  // of 32 (BlockFeatures::build).
+  const FeatureShards& shards = step.input->shards();
+  const auto first_of = [&](std::size_t i) {
+    if (i == 0) return std::uint32_t{0};
+    if (i == parts) return all;
+    const std::uint32_t end = shards.end(static_cast<std::uint32_t>(shards.size() * i / parts) - 1);
+    return std::min(end, all) / 32 * 32;
+  };
+  block.features.build(block.rows, block.lanes, {first_of(part), first_of(part + 1)}, part);
 }
 
 void select_tile(const StepView& step, std::size_t l, const BlockPart& at, LayerScratch& scratch) {
@@ -72,13 +73,13 @@ void select_tile(const StepView& step, std::size_t l, const BlockPart& at, Layer
   Layer::Query query{block.rows, {}};
   if (layer.output()) {
     query.labels = block.labels;
-    query.left_out = block.left_out;
+    query.masked = block.masked;
   }
   layer.select(at.part, step.network.input_of(l, block), query, rng_of(step, Purpose::kSampling, at, l),
                scratch, mine);
   if (!layer.output()) return;
   if (!step.normalised_loss()) mine.targets.build(targets_of(step, at));
-  if (!block.left_out.empty()) mine.left_out.build_left_out(targets_of(step, at));
+  if (!block.masked.empty()) mine.masked.build_masked(targets_of(step, at));
 }
 
 void forward_tile(const StepView& step, std::size_t l, const BlockPart& at, Slice slices,

@@ -66,7 +66,7 @@ void index_features_tile(const StepView& step, Block& block, std::size_t part, s
 void select_tile(const StepView& step, std::size_t l, const BlockPart& at, LayerScratch& scratch);
 
 // z [active x lanes] = bias + logQ correction + W[active] x + linear term, for a range of slices of active
-// neurons. Hidden layer: then dropout of f(z). Output layer: logits of masked neurons become kLeftOut.
+// neurons. Hidden layer: then dropout of f(z). Output layer: logits of masked neurons become kMaskedLogit.
 void forward_tile(const StepView& step, std::size_t l, const BlockPart& at, Slice slices,
                   LayerScratch& scratch);
 

@@ -35,7 +35,7 @@ void ItemSource::fill(const Network& network, std::span<const std::uint32_t> som
     const MaskedItems items = mask_items(masking, users_, user, buffer);
     network.add_crossed(items.inputs, block);
     block.labels.push_back(items.targets);
-    block.left_out.push_back(items.inputs.ids);
+    block.masked.push_back(items.inputs.ids);
     if (!users_.weights().empty()) block.weights.push_back(users_.weights()[user]);
   }
 }

@@ -139,6 +139,53 @@ bool learns_feature_weights(const Config& config, std::size_t features, const Bl
          bounds.dense != features;
 }
 
+// Bytes of the kNN prediction: samples, label co-occurrence, feature weights.
+double neighbour_bytes(const Config& config, std::size_t features, std::size_t labels,
+                       const BlockBounds& bounds) {
+  if (config.neighbours.share <= 0 || bounds.samples == 0) return 0;
+  const auto samples = double(bounds.samples);
+  double bytes =
+      Neighbours::bytes_of(samples, double(features), double(bounds.all_features), double(bounds.all_labels),
+                           bounds.dense == features ? double(bounds.dense) : 0.0);
+  if (config.neighbours.cooccurrence > 0) bytes += LabelCooccurrence::bytes_of(double(labels));
+  if (learns_feature_weights(config, features, bounds))
+    bytes += Neighbours::weight_bytes_of(samples, double(features));
+  return bytes;
+}
+
+// Peak bytes of building the patterns of the linear term.
+double pattern_bytes(const Config& config, const NetworkShape& shape, const BlockBounds& bounds,
+                     int threads) {
+  double bytes = 0;
+  if (const LayerConfig& output = config.layers.back(); output.wide) {
+    const auto neurons = double(shape.layers.back().neurons), label_features = double(bounds.label_features);
+    bytes = LinearTerm::finding_bytes_of(output, neurons, label_features, double(shape.features), threads) +
+            // a copy, when the array of features is cut to its length
+            sizeof(std::uint32_t) * LinearTerm::max_weights(output, neurons, label_features);
+  }
+  if (config.data.kind == DataKind::kInteractions) {  // samples of masked items, two of each user
+    bytes += 2 * (double(bounds.all_features) * (sizeof(std::uint32_t) + sizeof(float)) +
+                  double(bounds.samples) * 2 * sizeof(std::uint64_t));
+  }
+  return bytes;
+}
+
+// Working memory of training steps: with masking buffers, label weights and label margins.
+double step_bytes(const Config& config, const NetworkShape& shape, std::size_t labels,
+                  const BlockBounds& bounds, int busy) {
+  StepShape step = step_shape(config.train, busy);
+  step.samples = step_samples(step.samples, bounds.rows);
+  double bytes = NetworkTraining::bytes_of(config, shape, bounds, step);
+  if (bounds.masks) {
+    const std::size_t blocks = (step.samples + config.train.block_size - 1) / config.train.block_size;
+    bytes += double(blocks * MaskingBuffer::bytes_of(bounds.feature_entries));
+  }
+  const double of_labels = double(labels) * sizeof(float);
+  if (config.data.label_weights.wanted()) bytes += of_labels;
+  if (takes_margins(config) && config.layers.back().wide_margin != 0.0) bytes += of_labels;
+  return bytes;
+}
+
 }  // namespace
 
 MemoryPlan plan_memory(const Config& config, std::size_t features, std::size_t labels,
@@ -156,51 +203,23 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, const Network
     const double share = double(parts.own_neurons().count) / double(parts.neuron_ends.back());
     bounds.label_features = static_cast<std::size_t>(double(bounds.label_features) * share);
   }
+  const std::size_t labels = parts.neuron_ends.back();
   MemoryPlan plan;
   if (shape.input) plan.layers.push_back(plan_input(*shape.input, shape.input_features, config));
   for (std::size_t l = 0; l < shape.layers.size(); ++l) {
     plan.layers.push_back(plan_layer(shape.layers[l], shape.limits_of(l, config, bounds), bounds, config));
   }
   if (config.data.idf_power != 0) plan.layers.front().weights += double(features) * sizeof(float);
-  if (config.neighbours.share > 0 && bounds.samples > 0) {
-    plan.neighbours = Neighbours::bytes_of(double(bounds.samples), double(features),
-                                           double(bounds.all_features), double(bounds.all_labels),
-                                           bounds.dense == features ? double(bounds.dense) : 0.0);
-    if (config.neighbours.cooccurrence > 0)
-      plan.neighbours += LabelCooccurrence::bytes_of(double(parts.neuron_ends.back()));
-  }
-  plan.evaluation = evaluation_bytes(config, shape, parts.neuron_ends.back(), bounds, threads, busy);
+  plan.neighbours = neighbour_bytes(config, features, labels, bounds);
+  plan.evaluation = evaluation_bytes(config, shape, labels, bounds, threads, busy);
   if (learns_feature_weights(config, features, bounds)) {
-    const auto samples = double(bounds.samples), all = double(features);
-    plan.neighbours += Neighbours::weight_bytes_of(samples, all);
-    plan.learning = FeatureWeightLearning::bytes_of(samples, all, double(parts.neuron_ends.back()),
+    plan.learning = FeatureWeightLearning::bytes_of(double(bounds.samples), double(features), double(labels),
                                                     double(bounds.all_shared), busy);
   }
-  plan.regression =
-      bytes_of_item_weights(config, all_bounds.samples, parts.neuron_ends.back(),
-                            double(all_bounds.all_features), double(all_bounds.label_features), threads);
-  if (const LayerConfig& output = config.layers.back(); output.wide) {
-    plan.patterns =
-        LinearTerm::finding_bytes_of(output, double(shape.layers.back().neurons),
-                                     double(bounds.label_features), double(shape.features), threads) +
-        sizeof(std::uint32_t) *  // a copy, when the array of features is cut to its length
-            LinearTerm::max_weights(output, double(shape.layers.back().neurons),
-                                    double(bounds.label_features));
-  }
-  if (config.data.kind == DataKind::kInteractions) {  // drawn from the users, twice each
-    plan.patterns += 2 * (double(bounds.all_features) * (sizeof(std::uint32_t) + sizeof(float)) +
-                          double(bounds.samples) * 2 * sizeof(std::uint64_t));
-  }
-  StepShape step = step_shape(config.train, busy);
-  step.samples = step_samples(step.samples, bounds.rows);
-  plan.step = NetworkTraining::bytes_of(config, shape, bounds, step);
-  if (bounds.masks) {
-    const std::size_t blocks = (step.samples + config.train.block_size - 1) / config.train.block_size;
-    plan.step += double(blocks * MaskingBuffer::bytes_of(bounds.feature_entries));
-  }
-  const double of_labels = double(parts.neuron_ends.back()) * sizeof(float);
-  if (config.data.label_weights.wanted()) plan.step += of_labels;
-  if (takes_margins(config) && config.layers.back().wide_margin != 0.0) plan.step += of_labels;
+  plan.regression = bytes_of_item_weights(config, all_bounds.samples, labels, double(all_bounds.all_features),
+                                          double(all_bounds.label_features), threads);
+  plan.patterns = pattern_bytes(config, shape, bounds, threads);
+  plan.step = step_bytes(config, shape, labels, bounds, busy);
   return plan;
 }
 

@@ -12,7 +12,7 @@ namespace slide {
 
 namespace {
 
-// The name under which a key is known here: layers counted from the input.
+// The key of an override as SearchKey::key has it: without spaces, layers counted from the input.
 std::string plain_key(const std::string& text, std::size_t layers) {
   const std::string key(key_of(text));
   const std::string last = "layer.-1.";
@@ -102,7 +102,7 @@ std::optional<std::string> next_value(const std::vector<std::string>& values, co
 }
 
 // Whether the configuration meets `need`: "key=value" or "key!=value".
-bool holds(const Config& config, std::string_view need) {
+bool meets(const Config& config, std::string_view need) {
   const std::size_t equals = need.find('=');
   const bool negated = need[equals - 1] == '!';
   const bool equal = value_of(config, need.substr(0, equals - (negated ? 1 : 0))) == need.substr(equals + 1);
@@ -162,7 +162,7 @@ bool SearchSpace::has_effect(const Config& config, std::string_view change) cons
       std::find_if(keys_.begin(), keys_.end(), [&](auto& k) { return k.key == key_of(change); });
   if (found == keys_.end()) return true;
   return std::all_of(found->needs.begin(), found->needs.end(),
-                     [&](const std::string& need) { return holds(config, need); });
+                     [&](const std::string& need) { return meets(config, need); });
 }
 
 std::string_view key_of(std::string_view change) {

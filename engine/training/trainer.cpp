@@ -51,15 +51,15 @@ std::vector<float> label_weights_of(const TrainingJob& job, const DataShape& sha
   return power_weights(shape.label_frequencies, train.label_frequencies(), power);
 }
 
-// `output_start`: see start_network(); stays where the job continues a model.
-LoopStart loop_start(TrainingJob& job, const DataShape& shape, OutputStart& output_start) {
+// `output_init`: see start_network(); stays where the job continues a model.
+LoopStart loop_start(TrainingJob& job, const DataShape& shape, OutputInit& output_init) {
   TrainedStart* from = continued(job.start);
   const auto* resumed = std::get_if<ResumedStart>(&job.start);
   const std::uint64_t steps_before = from != nullptr ? from->steps : 0;
   auto source = source_of(job, steps_before);  // first: it refuses data without labels
   return {from != nullptr
               ? std::move(from->network)
-              : start_network(job.config, job.rows, shape, job.threads, job.cluster, &output_start),
+              : start_network(job.config, job.rows, shape, job.threads, job.cluster, &output_init),
           std::move(source),
           label_weights_of(job, shape),
           from != nullptr,
@@ -76,7 +76,7 @@ Trainer::Trainer(TrainingJob job)
     : began_(Clock::now()),
       job_(checked(std::move(job))),
       shape_(shape_of(job_)),
-      loop_(loop_start(job_, shape_, output_start_), job_.rows.crossed),
+      loop_(loop_start(job_, shape_, output_init_), job_.rows.crossed),
       evaluator_(job_.config.eval, shape_, job_.threads) {
   const double before = job_.rows.seconds + fit_neighbours();
   fit_margins();
@@ -106,7 +106,7 @@ void Trainer::fit_margins() {
   if (!output.wide_margin && neighbours_) {
     if (cluster() == nullptr || cluster()->rank() == 0) {
       margin_evidence_ =
-          slide::margin_evidence(job_.rows.raw, shape_.label_frequencies, scale, output_start_,
+          slide::margin_evidence(job_.rows.raw, shape_.label_frequencies, scale, output_init_,
                                  job_.config.neighbours, *neighbours_, job_.config.train.seed, job_.threads);
     }
     if (cluster() != nullptr)
@@ -115,7 +115,7 @@ void Trainer::fit_margins() {
   const double share = output.wide_margin.value_or(margin_evidence_.share());
   if (share == 0.0) return;
   loop_.set_label_margins(
-      label_margins(job_.rows.raw, shape_.labels, scale, share * output_start_.scale, job_.threads));
+      label_margins(job_.rows.raw, shape_.labels, scale, share * output_init_.scale, job_.threads));
 }
 
 bool Trainer::run(const TrainObserver& observer) {
@@ -130,11 +130,11 @@ bool Trainer::evaluate(const TrainingLoop::EpochEnd& end, const TrainObserver& o
   if (job_.evaluation.validation != nullptr) {
     EvalReport report = evaluate_on(*job_.evaluation.validation, end, observer);
     report.validation = true;
-    report.best = loop_.stopping().note(evaluator_.score(report.metrics));
+    report.best = loop_.stopping().record(evaluator_.score(report.metrics));
     observer.eval(report);
   }
   if (job_.evaluation.test != nullptr) observer.eval(evaluate_on(*job_.evaluation.test, end, observer));
-  return !loop_.stopping().over(train.patience);
+  return !loop_.stopping().is_over(train.patience);
 }
 
 EvalReport Trainer::evaluate_on(const Dataset& data, const TrainingLoop::EpochEnd& end,

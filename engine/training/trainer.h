@@ -89,7 +89,7 @@ class Trainer {
   std::chrono::steady_clock::time_point began_;
   TrainingJob job_;  // job_.start is moved from
   DataShape shape_;
-  OutputStart output_start_;  // of a job that does not continue a model
+  OutputInit output_init_;  // of a job that does not continue a model
   TrainingLoop loop_;
   std::optional<Neighbours> neighbours_;
   std::shared_ptr<const LearntWeights> learnt_;

@@ -51,7 +51,7 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / double(std::max<std::size_t>(values.size(), 1));
 }
 
-// Adds to `sum`, which has the size of `more` or is empty.
+// Adds `more` element by element to `sum`, which has the same size or is empty.
 void add(std::vector<double>& sum, const std::vector<double>& more) {
   sum.resize(more.size());
   for (std::size_t i = 0; i < more.size(); ++i) sum[i] += more[i];
@@ -73,9 +73,9 @@ InferenceOptions inference_of(const Config& config) {
 // Appends the score of each sample, the mean of P@k over `ks`.
 void append_scores(const Ranking& ranking, const Dataset& truth, const std::vector<std::uint32_t>& ks,
                    std::vector<float>& scores) {
-  const Metrics none(ks);
+  const Metrics empty(ks);
   for (std::size_t i = 0; i < truth.size(); ++i) {
-    Metrics one = none;
+    Metrics one = empty;
     one.add(ranking[i], truth.labels(i));
     scores.push_back(static_cast<float>(mean(precision_of(one, ks))));
   }
@@ -104,7 +104,7 @@ class MixScorer {
   // P@k on `data`, for each of eval.k.
   std::vector<double> precision(const KnnMix& mix, const Dataset& data) {
     model_.neighbours->set_mix(mix.share, mix.power, mix.cooccurrence);
-    prepare(mix);
+    make_predictor(mix);
     return precision_of(evaluate(*predictor_, data, ks_, nullptr), ks_);
   }
 
@@ -115,7 +115,7 @@ class MixScorer {
 
  private:
   // A Predictor depends on whether there are kNN votes and co-occurrence, not on how much they count.
-  void prepare(const KnnMix& mix) {
+  void make_predictor(const KnnMix& mix) {
     const bool votes = mix.share > 0, cooccurrence = votes && mix.cooccurrence > 0;
     if (!predictor_ || votes != votes_ || cooccurrence != cooccurrence_)
       predictor_.emplace(TrainedNetwork{model_.network, votes ? &*model_.neighbours : nullptr}, options_);
@@ -146,19 +146,19 @@ TrialRunner::TrialRunner(const Config& start, const Dataset& data, const TuneOpt
     TrialSplit part{thinned(all.train, kShortPart),
                     thinned(all.validation, one_in_for(all.validation, kMaxShortValidation)),
                     {}};
-    const double of = share(part.train);
-    rungs_.push_back({std::move(part), of});
-    first_ = 1;
+    const double of_all = share(part.train);
+    rungs_.push_back({std::move(part), of_all});
+    first_fold_ = 1;
   }
   for (TrialSplit& fold : splits.folds) {
-    const double of = share(fold.train);
-    rungs_.push_back({std::move(fold), of});
+    const double of_all = share(fold.train);
+    rungs_.push_back({std::move(fold), of_all});
   }
 }
 
 std::size_t TrialRunner::validation_samples() const {
   std::size_t samples = 0;
-  for (std::size_t r = first_; r < rungs_.size(); ++r) samples += rungs_[r].data.validation.size();
+  for (std::size_t r = first_fold_; r < rungs_.size(); ++r) samples += rungs_[r].data.validation.size();
   return samples;
 }
 
@@ -167,7 +167,7 @@ double TrialRunner::seconds() const {
 }
 
 // For each rung in order: train, score, stop where the trial is behind its baseline. Only folds (rungs from
-// first_ on) count for P@k, the decision and the mixes.
+// first_fold_ on) count for P@k, the decision and the mixes.
 bool TrialRunner::run(TrialRun& run, Trial& trial) {
   run.precision.assign(run.mixes.size(), {});
   run.decision.assign(run.mixes.size(), {});
@@ -186,8 +186,8 @@ bool TrialRunner::run(TrialRun& run, Trial& trial) {
     if (!train(run, r, trial, trainer, precision)) return false;
     if (!trial.within) break;
     trial.rungs.push_back(mean(precision));
-    if (is_behind(run, trial, r)) break;
-    if (r < first_) continue;
+    if (prune_if_behind(run, trial, r)) break;
+    if (r < first_fold_) continue;
     add(trial.precision, precision);
     score_decision(run.config, rung, trainer.trained(), trial.decision);
     if (!run.mixes.empty()) score_mixes(run, rungs_[r], std::move(trainer));
@@ -231,11 +231,11 @@ bool TrialRunner::train(const TrialRun& run, std::size_t rung, Trial& trial, Tra
   const double before = trial.train_seconds, share = rungs_[rung].share;
   // The short rung overestimates the time of all the data, for set-up is a larger part of it: it is too slow
   // only where it alone exceeds the limit.
-  const bool is_fold = rung >= first_;
+  const bool is_fold = rung >= first_fold_;
   const auto estimate = [&](double seconds, double done) {
     trial.train_seconds = before + seconds;
     trial.full_seconds =
-        rung <= first_ ? seconds / share / done : std::max(trial.full_seconds, seconds / share / done);
+        rung <= first_fold_ ? seconds / share / done : std::max(trial.full_seconds, seconds / share / done);
     trial.within = (is_fold ? trial.full_seconds : seconds) <= options_.train_seconds;
   };
   TrainObserver observer;
@@ -262,18 +262,20 @@ bool TrialRunner::train(const TrialRun& run, std::size_t rung, Trial& trial, Tra
   return done || trial.stopped;
 }
 
-// Sets the gain over the baseline on the rungs so far, and whether the trial is pruned.
-bool TrialRunner::is_behind(const TrialRun& run, Trial& trial, std::size_t rung) const {
+// Sets the gain over the baseline on the rungs so far, and whether the trial is pruned, which it returns.
+bool TrialRunner::prune_if_behind(const TrialRun& run, Trial& trial, std::size_t rung) const {
   if (run.baseline == nullptr || run.baseline->rungs.size() <= rung) return false;
   // The short rung is compared alone, and does not count for the folds.
-  const std::size_t from = rung < first_ ? 0 : first_;
+  const std::size_t first = rung < first_fold_ ? 0 : first_fold_;
   double samples = 0.0, gain = 0.0;
-  for (std::size_t r = from; r <= rung; ++r) {
+  for (std::size_t r = first; r <= rung; ++r) {
     samples += double(rungs_[r].data.validation.size());
-    gain += (trial.rungs[r] - run.baseline->rungs[r]) / double(rung + 1 - from);
+    gain += (trial.rungs[r] - run.baseline->rungs[r]) / double(rung + 1 - first);
   }
   trial.gain = gain;
-  trial.pruned = rung + 1 < rungs_.size() && gain < -kMaxBehind * kSpread / std::sqrt(samples);
+  const bool is_last = rung + 1 == rungs_.size();
+  const double standard_error = kSpread / std::sqrt(samples);
+  trial.pruned = !is_last && gain < -kMaxBehind * standard_error;
   return trial.pruned;
 }
 

@@ -50,7 +50,7 @@ class TrialRunner {
   // Throws InputError when the data are too few to split.
   TrialRunner(const Config& start, const Dataset& data, const TuneOptions& options);
 
-  std::size_t folds() const { return rungs_.size() - first_; }
+  std::size_t folds() const { return rungs_.size() - first_fold_; }
   std::size_t train_samples() const { return rungs_.back().data.train.samples(); }
   std::size_t validation_samples() const;
   const std::string& validation_by() const { return validation_by_; }
@@ -88,7 +88,7 @@ class TrialRunner {
   void score_decision(const Config& config, const Rung& rung, const TrainedNetwork& trained,
                       std::vector<float>& scores) const;
   void score_mixes(TrialRun& run, Rung& rung, Trainer&& trainer);
-  bool is_behind(const TrialRun& run, Trial& trial, std::size_t rung) const;
+  bool prune_if_behind(const TrialRun& run, Trial& trial, std::size_t rung) const;
   void finish(TrialRun& run, Trial& trial) const;
 
   const TuneOptions& options_;
@@ -96,7 +96,7 @@ class TrialRunner {
   std::vector<Rung> rungs_;
   std::string validation_by_;
   std::optional<TrialDecision> decision_;
-  std::size_t first_ = 0;  // the first fold among the rungs: 1 after a short rung, which only prunes
+  std::size_t first_fold_ = 0;  // the first fold among the rungs: 1 after a short rung, which only prunes
   std::chrono::steady_clock::time_point began_;
   bool ended_ = false;
 };

@@ -22,8 +22,8 @@ constexpr double kMaxChance = 0.05;        // p-value, two-sided
 constexpr std::string_view kShare = "neighbours.share", kPower = "neighbours.power",
                            kCooccurrence = "neighbours.cooccurrence";
 
-// Whether there is no value between two.
-bool is_next(const std::vector<double>& values, double a, double b) {
+// Whether none of the values lies between a and b.
+bool are_adjacent(const std::vector<double>& values, double a, double b) {
   return std::none_of(values.begin(), values.end(),
                       [&](double value) { return value > std::min(a, b) && value < std::max(a, b); });
 }
@@ -51,7 +51,7 @@ class Search {
       if (trials_ > 0 && !propose(trial) && !sweep(trial) && !change_at_random(trial)) break;
       if (!train(trial)) break;
     }
-    check();
+    require_result();
     TuneResult result;
     result.trials = trials_;
     result.folds = runner_.folds();
@@ -81,8 +81,8 @@ class Search {
     }
   }
 
-  // Whether `base` with the changes is a valid configuration, in which each has an effect, that was not tried
-  // before.
+  // Sets trial.changes to `base` with the changes. Returns whether this is a valid configuration that was not
+  // tried before and in which each change has an effect.
   bool set_changes(std::vector<std::string> base, const std::vector<std::string>& changes, Trial& trial) {
     for (const std::string& change : changes) base = with_change(std::move(base), change, start_);
     trial.changes = std::move(base);
@@ -129,10 +129,11 @@ class Search {
   // Fills in the next single change; false at the end of the sweep.
   bool sweep(Trial& trial) {
     trial.stage = TrialStage::kSweep;
-    for (; at_ < moves_.size(); ++at_) {
-      const Move move = moves_[at_];
-      if (went_.contains({move.key, !move.up}) || (scores_mixes() && is_mix_key(space_.keys()[move.key])))
-        continue;
+    for (; next_move_ < moves_.size(); ++next_move_) {
+      const Move move = moves_[next_move_];
+      const bool other_way_helped = settled_.contains({move.key, !move.up});
+      const bool scored_as_mix = scores_mixes() && is_mix_key(space_.keys()[move.key]);
+      if (other_way_helped || scored_as_mix) continue;
       const std::optional<std::string> change = space_.step(config_of(base_.changes), move);
       if (change && set_changes(base_.changes, {*change}, trial)) return true;
     }
@@ -177,25 +178,25 @@ class Search {
     for (const double share : shares) {
       for (const double power : powers) {
         const KnnMix other{share, power, own.cooccurrence};
-        const bool alone = share == own.share || power == own.power;
-        const bool near = is_next(shares, share, own.share) && is_next(powers, power, own.power);
-        const bool acts = share > 0 || (power == own.power && own.share > 0);
-        if (other == own || !acts || (mixed_ && !alone && !near)) continue;
+        const bool one_change = share == own.share || power == own.power;
+        const bool one_step =
+            are_adjacent(shares, share, own.share) && are_adjacent(powers, power, own.power);
+        const bool has_effect = share > 0 || (power == own.power && own.share > 0);
+        if (other == own || !has_effect || (has_mix_scores_ && !one_change && !one_step)) continue;
         if (valid_config(with_mix(trial.changes, other))) mixes.push_back(other);
       }
     }
     for (const double cooccurrence : values_of(kCooccurrence, own.cooccurrence)) {
       const KnnMix other{own.share, own.power, cooccurrence};
-      const bool acts = own.share > 0 && cooccurrence != own.cooccurrence;
-      if (acts && valid_config(with_mix(trial.changes, other))) mixes.push_back(other);
+      const bool has_effect = own.share > 0 && cooccurrence != own.cooccurrence;
+      if (has_effect && valid_config(with_mix(trial.changes, other))) mixes.push_back(other);
     }
     return mixes;
   }
 
-  static Trial& scores_nothing(Trial& trial) {
+  static void clear_score(Trial& trial) {
     trial.score = 0.0;
     trial.precision.clear();
-    return trial;
   }
 
   // Trains a trial, and records it and the best of its mixes. Returns false when the search is over.
@@ -211,15 +212,17 @@ class Search {
       if (!runner_.run(run, trial)) return false;
     } catch (const std::bad_alloc&) {
       if (trial.number == 1 || options_.cluster != nullptr) throw;  // other processes would wait for this one
-      scores_nothing(trial).too_large = true;
+      clear_score(trial);
+      trial.too_large = true;
     } catch (const Error&) {
       if (trial.number == 1) throw;
-      scores_nothing(trial).diverged = true;
+      clear_score(trial);
+      trial.diverged = true;
     }
     const Trial before = base_;
     bool better = record(trial);
     if (trial.is_scored()) {
-      mixed_ = true;
+      has_mix_scores_ = true;
       better = take_best_mix(run, trial) || better;
     }
     advance(trial, before, better);
@@ -230,14 +233,14 @@ class Search {
   // `trained`. Returns whether the search continues from it.
   bool take_best_mix(const TrialRun& run, const Trial& trained) {
     Trial best = trained;
-    for (std::size_t v = 0; v < run.mixes.size(); ++v) {
-      const std::vector<double>& precision = run.precision[v];
+    for (std::size_t m = 0; m < run.mixes.size(); ++m) {
+      const std::vector<double>& precision = run.precision[m];
       const double sum = std::accumulate(precision.begin(), precision.end(), 0.0);
       if (precision.empty() || sum / double(precision.size()) <= best.score) continue;
       best.score = sum / double(precision.size());
       best.precision = precision;
-      best.decision = run.decision[v];
-      best.changes = with_mix(trained.changes, run.mixes[v]);
+      best.decision = run.decision[m];
+      best.changes = with_mix(trained.changes, run.mixes[m]);
     }
     if (best.score <= trained.score || trials_ >= options_.trials) return false;
     best.number = trials_ + 1;
@@ -303,15 +306,17 @@ class Search {
       moves_.insert(moves_.end(), others.begin(), others.end());
     } else if (!before.within && base_.within) {  // short enough at last
       moves_ = space_.sweep();
-      at_ = 0;
-      went_.clear();
-    } else if (trial.stage == TrialStage::kSweep && at_ < moves_.size()) {
-      if (better || trial.score == before.score) went_.insert({moves_[at_].key, moves_[at_].up});
-      if (!better) ++at_;
+      next_move_ = 0;
+      settled_.clear();
+    } else if (trial.stage == TrialStage::kSweep && next_move_ < moves_.size()) {
+      if (better || trial.score == before.score)
+        settled_.insert({moves_[next_move_].key, moves_[next_move_].up});
+      if (!better) ++next_move_;
     }
   }
 
-  void check() const {
+  // Throws InputError where no trial gives a result.
+  void require_result() const {
     if (trials_ == 0 && runner_.ended()) fail_input("the search was ended before its first trial was done");
     if (trials_ == 0) {
       const bool short_of_one = options_.seconds < 60.0;
@@ -331,10 +336,10 @@ class Search {
   std::string text_;
   std::uint64_t seed_;
   SearchSpace space_;
-  std::vector<Move> moves_;  // of the sweep
-  std::size_t at_ = 0;       // of moves_
+  std::vector<Move> moves_;    // of the sweep
+  std::size_t next_move_ = 0;  // in moves_
   // Keys and directions that helped, or did nothing at all: the other direction is not tried.
-  std::set<std::pair<std::size_t, bool>> went_;
+  std::set<std::pair<std::size_t, bool>> settled_;
   std::vector<Proposal> proposals_;
   std::size_t next_proposal_ = 0;
   TrialRunner runner_;
@@ -342,9 +347,9 @@ class Search {
   Trial first_;
   std::optional<Difference> gain_;  // of base_ over first_
   Trial base_;                      // the best trial so far, which the next trial changes
-  bool mixed_ = false;              // beside a trial that was trained to its end
+  bool has_mix_scores_ = false;     // whether a trial was scored with other mixes
   std::uint32_t trials_ = 0;
-  std::set<std::string> tried_;
+  std::set<std::string> tried_;  // configurations as TOML
 };
 
 }  // namespace

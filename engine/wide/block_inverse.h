@@ -27,8 +27,11 @@ class BlockInverse {
     std::iota(ids_.begin(), ids_.end(), 0U);
   }
 
+  // Each step replaces kPivots rows and columns from `first` on. With the pivot block P [kPivots x kPivots]
+  // on the diagonal, R the pivots' rows and C the pivots' columns of all other rows A:
+  //   P := P^-1, R := P^-1 R, A := A - C R, C := -C P^-1.
   void run(int threads) {
-    std::vector<AlignedArray<float>> factors;
+    std::vector<AlignedArray<float>> factors;  // by thread: scratch of eliminate()
     for (int t = 0; t < std::max(1, threads); ++t) factors.emplace_back(kPivots * kPivots);
     for (std::size_t first = 0; first < size_; first += kPivots) {
       invert_pivots(first);
@@ -59,7 +62,7 @@ class BlockInverse {
     }
   }
 
-  // Inverts the pivot block; also stores it as factors of the next product.
+  // pivots_ = P^-1; inverse_ = its transpose in float32, as the kernel of multiply_pivots() takes it.
   void invert_pivots(std::size_t first) {
     for (std::size_t i = 0; i < kPivots; ++i)
       std::copy_n(matrix_ + (first + i) * size_ + first, kPivots, pivots_.begin() + i * kPivots);
@@ -70,8 +73,7 @@ class BlockInverse {
     }
   }
 
-  // Computes kPivots rows of pivot_rows_ from `column` on: the inverse times the pivots' rows, and the
-  // inverse itself in the pivots' own columns.
+  // pivot_rows_ = P^-1 R, and P^-1 itself in the pivots' own columns, for kColumns columns from `column` on.
   void multiply_pivots(std::size_t first, std::size_t column) {
     const std::size_t count = std::min(kColumns, size_ - column);
     for (std::size_t i = 0; i < kPivots; ++i)
@@ -86,7 +88,9 @@ class BlockInverse {
     }
   }
 
-  // Eliminates the pivots from the rows of a block; the pivots' own rows become pivot_rows_.
+  // A := A - C R for kPivots rows from `block` on, with R in pivot_rows_. C is 0 before the product: the
+  // pivots' columns of pivot_rows_ hold P^-1, so they become -C P^-1. The pivots' own rows become
+  // pivot_rows_. factors [kPivots x kPivots]: -C, transposed.
   void eliminate(std::size_t first, std::size_t block, float* factors) {
     float* rows = matrix_ + block * size_;
     if (block == first) {
@@ -94,9 +98,9 @@ class BlockInverse {
       return;
     }
     for (std::size_t b = 0; b < kPivots; ++b) {
-      float* own = rows + b * size_ + first;
-      for (std::size_t a = 0; a < kPivots; ++a) factors[a * kPivots + b] = -own[a];
-      std::fill_n(own, kPivots, 0.0F);
+      float* c = rows + b * size_ + first;
+      for (std::size_t a = 0; a < kPivots; ++a) factors[a * kPivots + b] = -c[a];
+      std::fill_n(c, kPivots, 0.0F);
     }
     kernels::active().rows_backward_input(pivot_rows_.data(), size_, ids_.data(), kPivots, factors, size_,
                                           kPivots, rows, size_);
@@ -105,8 +109,8 @@ class BlockInverse {
   float* matrix_;
   std::size_t size_;
   AlignedArray<float> pivot_rows_;  // [kPivots x size]
-  std::vector<std::uint32_t> ids_;  // 0, 1, ...
-  PivotBlock pivots_{};
+  std::vector<std::uint32_t> ids_;  // 0, 1, ...: row numbers for the kernel
+  PivotBlock pivots_{};             // the pivot block, then its inverse
   AlignedArray<float> inverse_{kPivots * kPivots};
 };
 

@@ -26,11 +26,19 @@ constexpr std::size_t kTop = 20;
 constexpr double kPenaltyStep = 4;
 constexpr int kPenaltySteps = 2;  // to either side
 constexpr std::array kPowers = {PathPowers{0.7, 0.3}, PathPowers{0.5, 0.5}};
-constexpr std::array kShares = {0.1, 0.3, 1.0,
-                                3.0};  // root mean square of scores by paths over the regression's
-// The choices at one penalty: the regression alone, then each share with each of kPowers.
+// Root mean square of the scores by paths over that of the regression's scores.
+constexpr std::array kShares = {0.1, 0.3, 1.0, 3.0};
+// The choices at one penalty: number 0 is the regression alone, the others add paths.
 constexpr std::size_t kChoices = 1 + kPowers.size() * kShares.size();
 using Gains = std::array<double, kChoices>;  // NDCG of a user
+
+struct PathChoice {
+  std::size_t power;  // index in kPowers
+  double share;       // of kShares
+};
+PathChoice path_choice(std::size_t choice) {
+  return {(choice - 1) / kShares.size(), kShares[(choice - 1) % kShares.size()]};
+}
 
 bool by_users(std::size_t users, std::size_t items) {
   return items > kMaxRidgeItems && items <= kMaxItemsByUsers && users <= kMaxRidgeItems;
@@ -43,7 +51,8 @@ ItemWeights regression(const Dataset& users, double penalty, int threads) {
                                  : ridge_of_cooccurring(users, penalty, kCooccurrence, threads);
 }
 
-// Scores by a regression: the weights by the item they come from.
+// Scores items by a regression. Lists of weights are transposed: here an item lists the items that it has
+// weights for.
 class Regressed {
  public:
   explicit Regressed(ItemWeights weights) : weights_(std::move(weights)) {
@@ -85,6 +94,7 @@ class Regressed {
   std::vector<float> values_;
 };
 
+// A held-out user: given items, and items to predict.
 struct HeldUser {
   std::vector<std::uint32_t> known, wanted;
 };
@@ -94,20 +104,21 @@ struct HeldUsers {
   std::vector<HeldUser> users;
 };
 
-// Draws the users held out and their wanted items; nothing if they are too few.
+// Draws the held-out users, and for each a fifth of the items as wanted items; nullopt if the users are too
+// few. Both draws are partial Fisher-Yates shuffles.
 std::optional<HeldUsers> hold_out(const Dataset& users, std::uint64_t seed) {
-  std::vector<std::uint32_t> can, rest;
+  std::vector<std::uint32_t> eligible, rest;
   for (std::uint32_t u = 0; u < users.size(); ++u)
-    if (users.labels(u).size() >= kMinItems) can.push_back(u);
-  const std::size_t count = std::min(kMaxHeldUsers, can.size() / 5);
+    if (users.labels(u).size() >= kMinItems) eligible.push_back(u);
+  const std::size_t count = std::min(kMaxHeldUsers, eligible.size() / 5);
   if (count < kMinHeldUsers) return std::nullopt;
   Rng rng(seed, Purpose::kStart, 0, 1);
   std::vector<bool> held(users.size());
   HeldUsers out;
   for (std::size_t k = 0; k < count; ++k) {
-    std::swap(can[k], can[k + rng.below(static_cast<std::uint32_t>(can.size() - k))]);
-    held[can[k]] = true;
-    const auto own = users.labels(can[k]);
+    std::swap(eligible[k], eligible[k + rng.below(static_cast<std::uint32_t>(eligible.size() - k))]);
+    held[eligible[k]] = true;
+    const auto own = users.labels(eligible[k]);
     std::vector<std::uint32_t> items(own.begin(), own.end());
     for (std::size_t i = 0; i + 1 < items.size(); ++i)
       std::swap(items[i], items[i + rng.below(static_cast<std::uint32_t>(items.size() - i))]);
@@ -122,31 +133,34 @@ std::optional<HeldUsers> hold_out(const Dataset& users, std::uint64_t seed) {
 }
 
 // Working memory of a thread.
-struct FitRoom {
-  std::vector<float> regressed, mixed, reached;  // by item, by item, by user
-  std::array<std::vector<float>, kPowers.size()> paths;
-  std::vector<std::uint32_t> met, top;
-  std::vector<std::uint8_t> state;  // by item: kUnknown, kKnown, kWanted
+struct FitScratch {
+  std::vector<float> regressed, mixed;                   // scores by the regression, by a mix; by item
+  std::array<std::vector<float>, kPowers.size()> paths;  // scores by paths, by item
+  std::vector<float> reached;                            // Paths::score(), by user
+  std::vector<std::uint32_t> met;                        // Paths::score()
+  std::vector<std::uint32_t> top;                        // items of the largest scores
+  std::vector<std::uint8_t> state;                       // by item: kUnknown, kKnown, kWanted
 };
 enum : std::uint8_t { kUnknown, kKnown, kWanted };
 
-// NDCG of the kTop items with the largest scores that the user is not known to have, of equal ones the first.
-double ndcg_of(const std::vector<float>& scores, std::size_t wanted, FitRoom& room) {
-  room.top.clear();
+// NDCG of the kTop items with the largest scores, ties by lower item, among the items that are not given
+// (kKnown).
+double ndcg_of(const std::vector<float>& scores, std::size_t wanted, FitScratch& scratch) {
+  scratch.top.clear();
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
     return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
   };
   for (std::uint32_t i = 0; i < scores.size(); ++i) {
-    if (room.state[i] == kKnown) continue;
-    if (room.top.size() == kTop && !(scores[i] > scores[room.top.back()])) continue;
-    if (room.top.size() == kTop) room.top.pop_back();
-    room.top.insert(std::ranges::upper_bound(room.top, i, before), i);
+    if (scratch.state[i] == kKnown) continue;
+    if (scratch.top.size() == kTop && !(scores[i] > scores[scratch.top.back()])) continue;
+    if (scratch.top.size() == kTop) scratch.top.pop_back();
+    scratch.top.insert(std::ranges::upper_bound(scratch.top, i, before), i);
   }
   double gain = 0, best = 0;
   for (std::size_t r = 0; r < kTop; ++r) {
-    const double at = 1 / std::log2(double(r) + 2);
-    if (r < wanted) best += at;
-    if (r < room.top.size() && room.state[room.top[r]] == kWanted) gain += at;
+    const double discount = 1 / std::log2(double(r) + 2);
+    if (r < wanted) best += discount;
+    if (r < scratch.top.size() && scratch.state[scratch.top[r]] == kWanted) gain += discount;
   }
   return gain / best;
 }
@@ -157,7 +171,7 @@ double mean_square(const std::vector<float>& values) {
   return sum / double(std::max<std::size_t>(1, values.size()));
 }
 
-// How the choices do on the users held out.
+// Evaluates the choices on the held-out users.
 class FitTrial {
  public:
   FitTrial(const HeldUsers& held, int threads)
@@ -166,54 +180,59 @@ class FitTrial {
         graph_(held.rest),
         paths_{Paths(graph_, kPowers[0]), Paths(graph_, kPowers[1])} {
     const std::size_t items = held.rest.label_count();
-    rooms_.resize(static_cast<std::size_t>(std::max(1, threads)));
-    for (FitRoom& room : rooms_) {
-      room.regressed.resize(items);
-      room.mixed.resize(items);
-      room.reached.resize(held.rest.size());
-      for (auto& scores : room.paths) scores.resize(items);
-      room.state.resize(items);
+    scratch_.resize(static_cast<std::size_t>(std::max(1, threads)));
+    for (FitScratch& scratch : scratch_) {
+      scratch.regressed.resize(items);
+      scratch.mixed.resize(items);
+      scratch.reached.resize(held.rest.size());
+      for (auto& scores : scratch.paths) scores.resize(items);
+      scratch.state.resize(items);
     }
   }
 
-  struct Tried {
+  // Results of all choices at one penalty.
+  struct Result {
     std::vector<Gains> of_user;
     std::array<double, kPowers.size()> factor{};  // that gives paths the regression's root mean square
   };
-  Tried at(double penalty) {
-    Tried tried;
+  Result evaluate(double penalty) {
+    Result result;
     const Regressed regressed(regression(held_.rest, penalty, threads_));
-    tried.factor = factors(regressed);
-    tried.of_user.resize(held_.users.size());
-    each(held_.users.size(), regressed, [&](std::size_t u, FitRoom& room) {
+    result.factor = path_factors(regressed);
+    result.of_user.resize(held_.users.size());
+    score_users(held_.users.size(), regressed, [&](std::size_t u, FitScratch& scratch) {
       const HeldUser& user = held_.users[u];
-      for (const std::uint32_t i : user.known) room.state[i] = kKnown;
-      for (const std::uint32_t i : user.wanted) room.state[i] = kWanted;
-      tried.of_user[u] = gains(user.wanted.size(), tried.factor, room);
-      for (const std::uint32_t i : user.known) room.state[i] = kUnknown;
-      for (const std::uint32_t i : user.wanted) room.state[i] = kUnknown;
+      for (const std::uint32_t i : user.known) scratch.state[i] = kKnown;
+      for (const std::uint32_t i : user.wanted) scratch.state[i] = kWanted;
+      result.of_user[u] = gains_of(user.wanted.size(), result.factor, scratch);
+      for (const std::uint32_t i : user.known) scratch.state[i] = kUnknown;
+      for (const std::uint32_t i : user.wanted) scratch.state[i] = kUnknown;
     });
-    return tried;
+    return result;
   }
 
  private:
+  // Scores all items for the first `users` held-out users, by the regression and by paths, and calls
+  // body(user, scratch) with the scores.
   template <class Body>
-  void each(std::size_t users, const Regressed& regressed, Body&& body) {
+  void score_users(std::size_t users, const Regressed& regressed, Body&& body) {
     parallel_for(users, threads_, [&](std::size_t u, int thread) {
-      FitRoom& room = rooms_[static_cast<std::size_t>(thread)];
-      regressed.score(held_.users[u].known, room.regressed);
+      FitScratch& scratch = scratch_[static_cast<std::size_t>(thread)];
+      regressed.score(held_.users[u].known, scratch.regressed);
       for (std::size_t p = 0; p < kPowers.size(); ++p)
-        paths_[p].score(held_.users[u].known, room.reached, room.met, room.paths[p]);
-      body(u, room);
+        paths_[p].score(held_.users[u].known, scratch.reached, scratch.met, scratch.paths[p]);
+      body(u, scratch);
     });
   }
 
-  std::array<double, kPowers.size()> factors(const Regressed& regressed) {
+  // Result::factor, by the scores of some users.
+  std::array<double, kPowers.size()> path_factors(const Regressed& regressed) {
     constexpr std::size_t kUsers = 200;  // enough for a scale
+    // By user: mean squares of the regression's scores, then of those by paths.
     std::vector<std::array<double, 1 + kPowers.size()>> squares(std::min(kUsers, held_.users.size()));
-    each(squares.size(), regressed, [&](std::size_t u, FitRoom& room) {
-      squares[u][0] = mean_square(room.regressed);
-      for (std::size_t p = 0; p < kPowers.size(); ++p) squares[u][p + 1] = mean_square(room.paths[p]);
+    score_users(squares.size(), regressed, [&](std::size_t u, FitScratch& scratch) {
+      squares[u][0] = mean_square(scratch.regressed);
+      for (std::size_t p = 0; p < kPowers.size(); ++p) squares[u][p + 1] = mean_square(scratch.paths[p]);
     });
     std::array<double, 1 + kPowers.size()> sums{};
     for (const auto& one : squares)
@@ -224,15 +243,17 @@ class FitTrial {
     return factors;
   }
 
-  static Gains gains(std::size_t wanted, const std::array<double, kPowers.size()>& factor, FitRoom& room) {
+  // NDCG of one user by each choice, from the scores in `scratch`.
+  static Gains gains_of(std::size_t wanted, const std::array<double, kPowers.size()>& factor,
+                        FitScratch& scratch) {
     Gains gains{};
-    gains[0] = ndcg_of(room.regressed, wanted, room);
+    gains[0] = ndcg_of(scratch.regressed, wanted, scratch);
     for (std::size_t c = 1; c < kChoices; ++c) {
-      const std::size_t p = (c - 1) / kShares.size();
-      const auto share = static_cast<float>(kShares[(c - 1) % kShares.size()] * factor[p]);
-      for (std::size_t i = 0; i < room.mixed.size(); ++i)
-        room.mixed[i] = room.regressed[i] + share * room.paths[p][i];
-      gains[c] = ndcg_of(room.mixed, wanted, room);
+      const PathChoice paths = path_choice(c);
+      const auto share = static_cast<float>(paths.share * factor[paths.power]);
+      for (std::size_t i = 0; i < scratch.mixed.size(); ++i)
+        scratch.mixed[i] = scratch.regressed[i] + share * scratch.paths[paths.power][i];
+      gains[c] = ndcg_of(scratch.mixed, wanted, scratch);
     }
     return gains;
   }
@@ -241,32 +262,33 @@ class FitTrial {
   int threads_;
   RidgeUsers graph_;
   std::array<Paths, kPowers.size()> paths_;
-  std::vector<FitRoom> rooms_;
+  std::vector<FitScratch> scratch_;
 };
 
-// A choice at a penalty that was tried, with its mean gain.
+// The best choice at a penalty, with its mean NDCG.
 struct Candidate {
   std::size_t choice = 0;
   double mean = -1;
 };
 
-Candidate best_of(const FitTrial::Tried& tried) {
+Candidate best_of(const FitTrial::Result& result) {
   Candidate best;
   for (std::size_t c = 0; c < kChoices; ++c) {
     double sum = 0;
-    for (const Gains& gains : tried.of_user) sum += gains[c];
-    const double mean = sum / double(tried.of_user.size());
+    for (const Gains& gains : result.of_user) sum += gains[c];
+    const double mean = sum / double(result.of_user.size());
     if (mean > best.mean) best = {c, mean};
   }
   return best;
 }
 
-// Whether a choice is better than the regression alone at the penalty in the middle by more than chance.
-bool clearly_better(const FitTrial::Tried& tried, std::size_t choice, const FitTrial::Tried& middle) {
-  const auto n = double(tried.of_user.size());
+// Whether a choice is better than the regression alone at the first penalty by more than the standard error
+// of the paired difference.
+bool clearly_better(const FitTrial::Result& result, std::size_t choice, const FitTrial::Result& at_first) {
+  const auto n = double(result.of_user.size());
   double sum = 0, squares = 0;
-  for (std::size_t u = 0; u < tried.of_user.size(); ++u) {
-    const double difference = tried.of_user[u][choice] - middle.of_user[u][0];
+  for (std::size_t u = 0; u < result.of_user.size(); ++u) {
+    const double difference = result.of_user[u][choice] - at_first.of_user[u][0];
     sum += difference;
     squares += difference * difference;
   }
@@ -280,25 +302,27 @@ ItemFit choose_item_fit(const Dataset& users, double penalty, std::uint64_t seed
   const std::optional<HeldUsers> held = hold_out(users, seed);
   if (!held) return {penalty};
   FitTrial trial(*held, threads);
-  const FitTrial::Tried middle = trial.at(penalty);
-  FitTrial::Tried best = middle;
-  Candidate chosen = best_of(middle);
-  double at = penalty;
+  const FitTrial::Result at_first = trial.evaluate(penalty);
+  FitTrial::Result best = at_first;
+  Candidate chosen = best_of(at_first);
+  double best_penalty = penalty;
+  // The gain has one maximum: smaller penalties while they are better, else larger ones.
   for (const double factor : {1 / kPenaltyStep, kPenaltyStep}) {
     bool better = false;
     for (int step = 1; step <= kPenaltySteps; ++step) {
       const double next = penalty * std::pow(factor, step);
-      FitTrial::Tried tried = trial.at(next);
-      const Candidate candidate = best_of(tried);
+      FitTrial::Result result = trial.evaluate(next);
+      const Candidate candidate = best_of(result);
       if (candidate.mean <= chosen.mean) break;
-      chosen = candidate, at = next, best = std::move(tried), better = true;
+      chosen = candidate, best_penalty = next, best = std::move(result), better = true;
     }
-    if (better) break;  // the gain has one maximum
+    if (better) break;
   }
-  if (!clearly_better(best, chosen.choice, middle)) return {penalty};
-  if (chosen.choice == 0) return {at};
-  const std::size_t p = (chosen.choice - 1) / kShares.size();
-  return {at, kShares[(chosen.choice - 1) % kShares.size()] * best.factor[p], kPowers[p].from, kPowers[p].to};
+  if (!clearly_better(best, chosen.choice, at_first)) return {penalty};
+  if (chosen.choice == 0) return {best_penalty};
+  const PathChoice paths = path_choice(chosen.choice);
+  const PathPowers& powers = kPowers[paths.power];
+  return {best_penalty, paths.share * best.factor[paths.power], powers.from, powers.to};
 }
 
 ItemWeights item_weights(const Dataset& users, const ItemFit& fit, int threads) {
@@ -317,7 +341,7 @@ double bytes_of_item_fit(std::size_t users, std::size_t items, double entries, d
                                 ? bytes_of_ridge_by_users(users, items, kByUsers, threads)
                                 : bytes_of_sparse_ridge(items, pairs, kCooccurrence, threads);
   const double kept = std::min(all * double(by_users(users, items) ? kByUsers : kCooccurrence), pairs);
-  // Turned over for a trial, or with paths added.
+  // Transposed for a trial, or with paths added.
   const double lists = dense ? 0 : (kept + std::max(kept, std::min(all * double(kMaxPaths), pairs))) * kEntry;
   const double rest =
       entries * (2 * sizeof(std::uint32_t) + sizeof(float)) + of_users * 2 * sizeof(std::uint64_t);

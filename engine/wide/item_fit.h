@@ -1,11 +1,12 @@
-// Item-item weights: item regression (item_ridge.h) and item-user-item paths. Held-out users choose their
-// mix.
+// Item-item weights: item regression (item_ridge.h) plus item-user-item paths, mixed as predicts the items of
+// held-out users best.
 //
-// A path's weight of item i for item j is sum over their common users u of 1 / (items of u), over d_i^a d_j^b
-// with the numbers of users d: a filter of the graph of users and items that keeps its smooth signals (Shen
-// et al., "How Powerful is Graph Convolution for Recommendation?", 2021, section 4; exponents of degrees as
-// in Fu et al., "Revisiting Neighborhood-based Link Prediction for Collaborative Filtering", 2022, section
-// 3). The regression separates items that are liked together; paths do not.
+// The path weight of item i for item j is
+//   (sum over their common users u of 1 / (number of items of u)) / (d_i^a d_j^b)
+// with d the number of users of an item: a filter of the graph of users and items that keeps its smooth
+// signals (Shen et al., "How Powerful is Graph Convolution for Recommendation?", 2021, section 4; exponents
+// of degrees as in Fu et al., "Revisiting Neighborhood-based Link Prediction for Collaborative Filtering",
+// 2022, section 3). The regression separates items that are liked together; paths do not.
 //
 // Pure functions; results do not depend on the number of threads.
 #pragma once
@@ -21,8 +22,8 @@ namespace slide {
 struct ItemFit {
   double penalty = 0;     // of the regression
   double paths = 0;       // factor of the weights of paths, 0: none
-  double from_power = 0;  // exponent of the users of the item that a path begins at
-  double to_power = 0;    // and of the item that it leads to
+  double from_power = 0;  // a: exponent of the number of users of the path's first item
+  double to_power = 0;    // b: of its last item
 };
 
 // Chooses penalty and path weights by NDCG@20 on up to kMaxHeldUsers users, held out from the regression:

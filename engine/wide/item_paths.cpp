@@ -21,28 +21,29 @@ std::vector<float> degree_factors(const RidgeUsers& users, double power) {
 }
 
 // Working memory of a thread.
-struct PathRoom {
+struct PathScratch {
   std::vector<float> sums;  // by item, 0 between uses
   std::vector<std::uint32_t> met;
 };
 
-// Adds the `limit` largest of the sums to a list.
-void add_strongest(const PathRoom& room, std::size_t limit, ItemWeights::List& list) {
-  std::vector<std::uint32_t> ids = room.met;
-  keep_strongest(ids, limit, room.sums);
+// Adds the `limit` largest sums to a list of weights: the union of both, ascending by item.
+void add_strongest(const PathScratch& scratch, std::size_t limit, ItemWeights::List& list) {
+  std::vector<std::uint32_t> ids = scratch.met;
+  keep_strongest(ids, limit, scratch.sums);
   std::ranges::sort(ids);
-  ItemWeights::List both;
-  both.ids.reserve(ids.size() + list.ids.size());
-  std::ranges::set_union(ids, list.ids, std::back_inserter(both.ids));
-  both.ids.shrink_to_fit();
-  both.weights.reserve(both.ids.size());
-  for (std::size_t a = 0, b = 0; const std::uint32_t i : both.ids) {
-    const bool path = a < ids.size() && ids[a] == i, own = b < list.ids.size() && list.ids[b] == i;
-    both.weights.push_back((path ? room.sums[i] : 0.0F) + (own ? list.weights[b] : 0.0F));
-    a += path ? 1 : 0;
-    b += own ? 1 : 0;
+  ItemWeights::List merged;
+  merged.ids.reserve(ids.size() + list.ids.size());
+  std::ranges::set_union(ids, list.ids, std::back_inserter(merged.ids));
+  merged.ids.shrink_to_fit();
+  merged.weights.reserve(merged.ids.size());
+  for (std::size_t a = 0, b = 0; const std::uint32_t i : merged.ids) {
+    const bool has_path = a < ids.size() && ids[a] == i;
+    const bool has_weight = b < list.ids.size() && list.ids[b] == i;
+    merged.weights.push_back((has_path ? scratch.sums[i] : 0.0F) + (has_weight ? list.weights[b] : 0.0F));
+    a += has_path ? 1 : 0;
+    b += has_weight ? 1 : 0;
   }
-  list = std::move(both);
+  list = std::move(merged);
 }
 
 }  // namespace
@@ -67,8 +68,8 @@ void Paths::score(std::span<const std::uint32_t> known, std::vector<float>& reac
   for (std::size_t i = 0; i < scores.size(); ++i) scores[i] *= to_[i];
 }
 
-void Paths::sum(std::size_t to, float factor, std::vector<float>& sums,
-                std::vector<std::uint32_t>& met) const {
+void Paths::weights_for(std::size_t to, float factor, std::vector<float>& sums,
+                        std::vector<std::uint32_t>& met) const {
   met.clear();
   add_common(
       users_, to, [&](std::uint32_t user) { return users_.weight(user) * users_.weight(user); }, sums, met);
@@ -83,18 +84,18 @@ void add_paths(const Dataset& users, double factor, const PathPowers& powers, st
   const RidgeUsers all(users);
   const Paths paths(all, powers);
   const std::size_t items = weights.items();
-  std::vector<PathRoom> rooms(static_cast<std::size_t>(std::max(1, threads)));
-  for (PathRoom& room : rooms) room.sums.resize(items);
+  std::vector<PathScratch> of_thread(static_cast<std::size_t>(std::max(1, threads)));
+  for (PathScratch& scratch : of_thread) scratch.sums.resize(items);
   parallel_for((items + kItems - 1) / kItems, threads, [&](std::size_t task, int thread) {
-    PathRoom& room = rooms[static_cast<std::size_t>(thread)];
+    PathScratch& scratch = of_thread[static_cast<std::size_t>(thread)];
     for (std::size_t j = task * kItems; j < std::min(items, (task + 1) * kItems); ++j) {
-      paths.sum(j, static_cast<float>(factor), room.sums, room.met);
+      paths.weights_for(j, static_cast<float>(factor), scratch.sums, scratch.met);
       if (weights.dense()) {
-        for (const std::uint32_t i : room.met) weights.row(j)[i] += room.sums[i];
+        for (const std::uint32_t i : scratch.met) weights.row(j)[i] += scratch.sums[i];
       } else {
-        add_strongest(room, limit, weights.list_of(j));
+        add_strongest(scratch, limit, weights.list_of(j));
       }
-      for (const std::uint32_t i : room.met) room.sums[i] = 0.0F;
+      for (const std::uint32_t i : scratch.met) scratch.sums[i] = 0.0F;
     }
   });
 }

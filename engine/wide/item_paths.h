@@ -1,4 +1,4 @@
-// Weights of items for items by paths from item to user to item (item_fit.h).
+// Item-item weights by paths item - user - item (formula: item_fit.h).
 #pragma once
 
 #include <cstddef>
@@ -11,32 +11,33 @@
 
 namespace slide {
 
-// Exponents of the numbers of users of the item that a path begins at and of that which it leads to.
+// Exponents of the number of users of a path's first item (a of item_fit.h) and of its last item (b).
 struct PathPowers {
   double from = 0, to = 0;
 };
 
-// Scores of all items by paths from some. Immutable: safe from any thread.
+// Weights of paths in the graph of users and items. Immutable: safe from any thread.
 class Paths {
  public:
   // `users` must outlive it.
   Paths(const RidgeUsers& users, const PathPowers& powers);
 
-  // Overwrites `scores` [items]. `reached` [users]: 0 between calls; `met`: scratch. O(users of the known
-  // items and their items).
+  // scores[j] = sum over the known items i of the weight of i for j. `scores`: [items]. `reached`, `met`:
+  // working memory; reached [users] is 0 between calls. O(users of the known items and their items).
   void score(std::span<const std::uint32_t> known, std::vector<float>& reached,
              std::vector<std::uint32_t>& met, std::vector<float>& scores) const;
-  // Adds the weights to item `to`, without its own, times `factor` to sums [items], all 0; `met`: the items
-  // of those that are not 0.
-  void sum(std::size_t to, float factor, std::vector<float>& sums, std::vector<std::uint32_t>& met) const;
+  // sums[i] = `factor` times the weight of i for item `to`, for all other items i with a common user, which
+  // `met` lists. sums [items] is all 0 on entry.
+  void weights_for(std::size_t to, float factor, std::vector<float>& sums,
+                   std::vector<std::uint32_t>& met) const;
 
  private:
   const RidgeUsers& users_;
-  std::vector<float> from_, to_;  // by item
+  std::vector<float> from_, to_;  // by item: number of its users to the power -a, -b
 };
 
-// Adds `factor` times the weights of paths to `weights`; if `weights` are lists, only the `limit` largest of
-// each item.
+// Adds `factor` times the path weights to `weights`; where `weights` are lists, only the `limit` largest path
+// weights for each item.
 void add_paths(const Dataset& users, double factor, const PathPowers& powers, std::size_t limit, int threads,
                ItemWeights& weights);
 

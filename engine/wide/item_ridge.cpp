@@ -9,6 +9,8 @@ namespace slide {
 
 namespace {
 
+constexpr std::size_t kRows = 16;  // matrix rows per task
+
 // Relative to an item's own square: below it, floats lose too much, and items with identical users make the
 // matrix singular.
 constexpr float kMinPenalty = 1e-5F;
@@ -120,10 +122,29 @@ void spread_rows(std::span<const std::uint32_t> with_users, std::size_t packed_s
   }
 }
 
+// matrix [stride x stride] = X^T W X over the items `with_users`, and the identity in the padding; all 0 on
+// entry. `place`: by item, its index in `with_users`. Returns the diagonal, without the padding.
+std::vector<double> fill_gram_matrix(const RidgeUsers& users, std::span<const std::uint32_t> with_users,
+                                     std::span<const std::uint32_t> place, std::size_t stride, int threads,
+                                     float* matrix) {
+  std::vector<double> diagonal(with_users.size());
+  parallel_for((stride + kRows - 1) / kRows, threads, [&](std::size_t task, int) {
+    for (std::size_t i = task * kRows; i < std::min(stride, (task + 1) * kRows); ++i) {
+      float* row = matrix + i * stride;
+      if (i < with_users.size()) {
+        add_common_users(users, with_users[i], place, row);
+        diagonal[i] = row[i];
+      } else {
+        row[i] = 1.0F;
+      }
+    }
+  });
+  return diagonal;
+}
+
 }  // namespace
 
 ItemWeights ridge_of_items(const Dataset& all_users, double penalty, int threads) {
-  constexpr std::size_t kRows = 16;  // rows per task
   ItemWeights weights(all_users.label_count());
   const RidgeUsers users(all_users);
   std::vector<std::uint32_t> with_users, place(weights.items_);
@@ -133,30 +154,20 @@ ItemWeights ridge_of_items(const Dataset& all_users, double penalty, int threads
   }
   const std::size_t items = with_users.size(), stride = BlockInverse::stride_of(items);
   float* matrix = weights.values_.data();
-  std::vector<double> own(items);
-  parallel_for((stride + kRows - 1) / kRows, threads, [&](std::size_t task, int) {
-    for (std::size_t i = task * kRows; i < std::min(stride, (task + 1) * kRows); ++i) {
-      float* row = matrix + i * stride;
-      if (i < items) {
-        add_common_users(users, with_users[i], place, row);
-        own[i] = row[i];
-      } else {
-        row[i] = 1.0F;
-      }
-    }
-  });
-  const std::vector<double> share = shares_of_mean(std::move(own));
-  const double power = -factor_power(all_users);
-  // Diagonal of X^T W X + L (item_ridge.h), then its inverse P, then -P_ij / P_jj over popularity^p.
+  const std::vector<double> popularity =
+      shares_of_mean(fill_gram_matrix(users, with_users, place, stride, threads, matrix));
+  // X^T W X + L (item_ridge.h), then its inverse P, then the weights -P_ij / P_jj over popularity^p.
   for (std::size_t i = 0; i < items; ++i) {
     float& square = matrix[i * stride + i];
-    square += std::max(static_cast<float>(penalty * std::pow(share[i], kPenaltyPower)), kMinPenalty * square);
+    const auto own_penalty = static_cast<float>(penalty * std::pow(popularity[i], kPenaltyPower));
+    square += std::max(own_penalty, kMinPenalty * square);
   }
   BlockInverse(matrix, stride).run(threads);
+  const double power = -factor_power(all_users);
   parallel_for((items + kRows - 1) / kRows, threads, [&](std::size_t task, int) {
     for (std::size_t j = task * kRows; j < std::min(items, (task + 1) * kRows); ++j) {
       float* row = matrix + j * stride;
-      const float factor = -static_cast<float>(std::pow(share[j], power)) / row[j];
+      const float factor = -static_cast<float>(std::pow(popularity[j], power)) / row[j];
       for (std::size_t i = 0; i < items; ++i) row[i] *= factor;
       row[j] = 0.0F;
     }

@@ -17,7 +17,7 @@ constexpr std::size_t kTogether = 16;  // items regressed together
 constexpr float kMinRest = 1e-4F;      // min 1 - c_jj, below which float32 has no digits left
 
 // Working memory of a thread, for kTogether items side by side.
-struct ByUsers {
+struct ByUsersScratch {
   std::vector<float> sums;    // [users]: K x_j of one item j
   std::vector<float> users;   // [users x kTogether]: K x_j
   std::vector<float> items;   // [items x kTogether]: c_ij = x_i^T K x_j
@@ -44,41 +44,41 @@ AlignedArray<float> inverse_of_users(const RidgeUsers& users, double penalty, st
   return matrix;
 }
 
-// Fills room.items for the items [first, first + count).
+// Fills scratch.items for the items [first, first + count).
 void regress(const RidgeUsers& of, const AlignedArray<float>& inverse, std::size_t stride, std::size_t first,
-             std::size_t count, ByUsers& room) {
+             std::size_t count, ByUsersScratch& scratch) {
   const std::size_t users = of.size(), items = of.item_count();
   for (std::size_t l = 0; l < count; ++l) {
-    std::ranges::fill(room.sums, 0.0F);
+    std::ranges::fill(scratch.sums, 0.0F);
     for (const std::uint32_t user : of.users_of(first + l)) {
       const float* const row = inverse.data() + user * stride;
-      for (std::size_t u = 0; u < users; ++u) room.sums[u] += row[u];
+      for (std::size_t u = 0; u < users; ++u) scratch.sums[u] += row[u];
     }
-    for (std::size_t u = 0; u < users; ++u) room.users[u * kTogether + l] = room.sums[u];
+    for (std::size_t u = 0; u < users; ++u) scratch.users[u * kTogether + l] = scratch.sums[u];
   }
   for (std::size_t i = 0; i < items; ++i) {
     std::array<float, kTogether> sum{};
     for (const std::uint32_t user : of.users_of(i)) {
-      const float* const one = room.users.data() + user * kTogether;
+      const float* const one = scratch.users.data() + user * kTogether;
       for (std::size_t l = 0; l < kTogether; ++l) sum[l] += one[l];
     }
-    std::ranges::copy(sum, room.items.begin() + static_cast<std::ptrdiff_t>(i * kTogether));
+    std::ranges::copy(sum, scratch.items.begin() + static_cast<std::ptrdiff_t>(i * kTogether));
   }
 }
 
-// The weights of item j, lane l of room.items: -P_ij / P_jj = c_ij / (1 - c_jj).
-ItemWeights::List strongest_of(std::size_t j, std::size_t l, std::size_t limit, ByUsers& room) {
+// The weights of item j, lane l of scratch.items: -P_ij / P_jj = c_ij / (1 - c_jj).
+ItemWeights::List strongest_of(std::size_t j, std::size_t l, std::size_t limit, ByUsersScratch& scratch) {
   ItemWeights::List list;
-  const float rest = 1.0F - room.items[j * kTogether + l];
-  for (std::uint32_t i = 0; i < room.column.size(); ++i) {
-    room.column[i] = room.items[i * kTogether + l] / std::max(rest, kMinRest);
-    if (room.column[i] != 0.0F && i != j) list.ids.push_back(i);
+  const float rest = 1.0F - scratch.items[j * kTogether + l];
+  for (std::uint32_t i = 0; i < scratch.column.size(); ++i) {
+    scratch.column[i] = scratch.items[i * kTogether + l] / std::max(rest, kMinRest);
+    if (scratch.column[i] != 0.0F && i != j) list.ids.push_back(i);
   }
-  keep_strongest(list.ids, limit, room.column);
+  keep_strongest(list.ids, limit, scratch.column);
   std::ranges::sort(list.ids);
   list.ids.shrink_to_fit();
   list.weights.reserve(list.ids.size());
-  for (const std::uint32_t i : list.ids) list.weights.push_back(room.column[i]);
+  for (const std::uint32_t i : list.ids) list.weights.push_back(scratch.column[i]);
   return list;
 }
 
@@ -89,8 +89,8 @@ double bytes_of_ridge_by_users(std::size_t users, std::size_t items, std::size_t
   const double matrix = (stride + BlockInverse::kPivots) * stride * sizeof(float);
   const double lists = all * (sizeof(ItemWeights::List) +
                               std::min(double(limit), all) * (sizeof(std::uint32_t) + sizeof(float)));
-  const double room = (stride + all) * (kTogether + 1) * sizeof(float) + all * 3 * sizeof(std::uint64_t);
-  return matrix + lists + std::max(1, threads) * room;
+  const double scratch = (stride + all) * (kTogether + 1) * sizeof(float) + all * 3 * sizeof(std::uint64_t);
+  return matrix + lists + std::max(1, threads) * scratch;
 }
 
 ItemWeights ridge_by_users(const Dataset& all_users, double penalty, std::size_t limit, int threads) {
@@ -98,19 +98,19 @@ ItemWeights ridge_by_users(const Dataset& all_users, double penalty, std::size_t
   const std::size_t items = users.item_count(), count = users.size();
   const std::size_t stride = BlockInverse::stride_of(count);
   const AlignedArray<float> inverse = inverse_of_users(users, penalty, stride, threads);
-  std::vector<ByUsers> rooms(static_cast<std::size_t>(std::max(1, threads)));
-  for (ByUsers& room : rooms) {
-    room.sums.resize(count);
-    room.users.resize(count * kTogether);
-    room.items.resize(items * kTogether);
-    room.column.resize(items);
+  std::vector<ByUsersScratch> of_thread(static_cast<std::size_t>(std::max(1, threads)));
+  for (ByUsersScratch& scratch : of_thread) {
+    scratch.sums.resize(count);
+    scratch.users.resize(count * kTogether);
+    scratch.items.resize(items * kTogether);
+    scratch.column.resize(items);
   }
   std::vector<ItemWeights::List> lists(items);
   parallel_for((items + kTogether - 1) / kTogether, threads, [&](std::size_t task, int thread) {
-    ByUsers& room = rooms[static_cast<std::size_t>(thread)];
+    ByUsersScratch& scratch = of_thread[static_cast<std::size_t>(thread)];
     const std::size_t first = task * kTogether, these = std::min(kTogether, items - first);
-    regress(users, inverse, stride, first, these, room);
-    for (std::size_t l = 0; l < these; ++l) lists[first + l] = strongest_of(first + l, l, limit, room);
+    regress(users, inverse, stride, first, these, scratch);
+    for (std::size_t l = 0; l < these; ++l) lists[first + l] = strongest_of(first + l, l, limit, scratch);
   });
   return ItemWeights(std::move(lists));
 }

@@ -65,8 +65,8 @@ void dot_columns(const float* columns, const std::uint32_t* places, std::size_t 
 }
 
 template <class T>
-void grow(std::vector<T>& room, std::size_t size) {
-  if (room.size() < size) room.resize(2 * size);
+void grow(std::vector<T>& scratch, std::size_t size) {
+  if (scratch.size() < size) scratch.resize(2 * size);
 }
 
 // Matches the pattern (ids, w) of neuron `at` with the block; returns the matches grouped by kind.
@@ -105,7 +105,7 @@ void LinearTerm::forward(const BlockFeatures& features, std::span<const std::uin
                          float* z, TermHits& hits, TermScratch& scratch) const {
   constexpr std::size_t kAhead = 4;  // neurons
   hits.neurons.resize(ids.size());
-  TermHits::Neuron at;
+  TermHits::Neuron at;  // where the matches of the next neuron begin
   for (std::size_t a = 0; a < ids.size(); ++a, z += lanes) {
     if (a + kAhead < ids.size()) prefetch(ids[a + kAhead]);
     const std::uint64_t begin = storage_.offsets[ids[a]], count = storage_.offsets[ids[a] + 1] - begin;
@@ -115,13 +115,13 @@ void LinearTerm::forward(const BlockFeatures& features, std::span<const std::uin
       storage_.small.load(ids[a], begin, count, scratch.pattern.data());
     }
     const float* weights = small ? scratch.pattern.data() : storage_.weights.data() + begin;
-    const kernels::Parts met =
+    const kernels::Parts matches =
         match_pattern(features, storage_.features.data() + begin, weights, count, at, hits, scratch);
-    kernels::active().gather_rows(features.columns(), lanes, met.places[0], met.weights[0], met.count[0],
-                                  lanes, z);
-    add_lists<2>(features, met.places[1], met.weights[1], met.count[1], z);
-    add_lists<4>(features, met.places[2], met.weights[2], met.count[2], z);
-    add_lists<8>(features, met.places[3], met.weights[3], met.count[3], z);
+    kernels::active().gather_rows(features.columns(), lanes, matches.places[0], matches.weights[0],
+                                  matches.count[0], lanes, z);
+    add_lists<2>(features, matches.places[1], matches.weights[1], matches.count[1], z);
+    add_lists<4>(features, matches.places[2], matches.weights[2], matches.count[2], z);
+    add_lists<8>(features, matches.places[3], matches.weights[3], matches.count[3], z);
     hits.neurons[a] = at;
     const std::size_t found = at.found();
     at.masks += (count + 15) / 16;
@@ -152,25 +152,26 @@ void LinearTerm::update(std::uint32_t id, const BlockMatch& at, const Deltas& de
   const float* d = deltas.d;
   const auto listed = deltas.listed;
   const TermHits::Neuron& neuron = hits.neurons[at.a];
-  const auto& n = neuron.count;
+  const auto& count = neuron.count;  // matches by kind
   const std::size_t found = neuron.found();
   if (found == 0) return;
   if (gradients.size() < 2 * found) gradients.resize(2 * found);
+  // gradients [2 x found]: of the matches in the order of the pattern; before, of the same grouped by kind.
   const std::uint32_t* places[kernels::kKinds] = {hits.places.data() + neuron.places};
   float* parts[kernels::kKinds] = {gradients.data() + found};
   for (std::size_t kind = 1; kind < kernels::kKinds; ++kind) {
-    places[kind] = places[kind - 1] + n[kind - 1];
-    parts[kind] = parts[kind - 1] + n[kind - 1];
+    places[kind] = places[kind - 1] + count[kind - 1];
+    parts[kind] = parts[kind - 1] + count[kind - 1];
   }
   const auto& k = kernels::active();
   if (listed.empty() || listed.size() > kFewSamples) {
-    k.rows_forward(features.columns(), lanes, places[0], n[0], nullptr, d, lanes, 1, parts[0]);
+    k.rows_forward(features.columns(), lanes, places[0], count[0], nullptr, d, lanes, 1, parts[0]);
   } else {
-    dot_columns(features.columns(), places[0], n[0], lanes, d, listed, parts[0]);
+    dot_columns(features.columns(), places[0], count[0], lanes, d, listed, parts[0]);
   }
-  dot_lists<2>(features, places[1], n[1], d, parts[1]);
-  dot_lists<4>(features, places[2], n[2], d, parts[2]);
-  dot_lists<8>(features, places[3], n[3], d, parts[3]);
+  dot_lists<2>(features, places[1], count[1], d, parts[1]);
+  dot_lists<4>(features, places[2], count[2], d, parts[2]);
+  dot_lists<8>(features, places[3], count[3], d, parts[3]);
   k.join_kinds(hits.kinds.data() + neuron.kinds, found, parts, gradients.data());
   const std::uint64_t begin = storage_.offsets[id];
   k.adagrad_masked(storage_.weights.data() + begin, sums.data() + begin, hits.masks.data() + neuron.masks,

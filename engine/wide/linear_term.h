@@ -133,7 +133,8 @@ class LinearTerm final : public OutputTerm {
   static std::vector<PatternChunk> chunks_of(std::size_t neurons, SamplesOf&& samples_of);
   static std::size_t append_strongest(const SparseRow& row, std::size_t limit, double scale, Patterns& to);
   template <class Append>
-  void find(const std::vector<PatternChunk>& chunks, std::size_t limit, int threads, Append&& append);
+  void build_patterns(const std::vector<PatternChunk>& chunks, std::size_t limit, int threads,
+                      Append&& append);
 
   LayerConfig config_;
   Storage storage_;

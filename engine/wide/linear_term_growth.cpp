@@ -41,16 +41,16 @@ class PatternBuilder {
   void append(std::size_t was, const Pattern& added, std::size_t limit, float share) {
     const Pattern kept = pattern_of(before_, was);
     const std::uint64_t at = before_.offsets[was];
-    choose(kept, added, limit);
+    select_new(kept, added, limit);
     std::size_t next = 0;
     for (std::size_t i = 0; i < kept.size(); ++i) {
       const std::uint32_t feature = features_[kept.features[i]];
-      for (; next < chosen_.size() && added.features[chosen_[next]] < feature; ++next)
-        put(added.features[chosen_[next]], share * added.weights[chosen_[next]], 0.0f);
+      for (; next < new_.size() && added.features[new_[next]] < feature; ++next)
+        put(added.features[new_[next]], share * added.weights[new_[next]], 0.0f);
       put(feature, kept.weights[i], sums_.empty() ? 0.0f : sums_[at + i]);
     }
-    for (; next < chosen_.size(); ++next)
-      put(added.features[chosen_[next]], share * added.weights[chosen_[next]], 0.0f);
+    for (; next < new_.size(); ++next)
+      put(added.features[new_[next]], share * added.weights[new_[next]], 0.0f);
     offsets_.push_back(ids_.size());
   }
 
@@ -73,20 +73,20 @@ class PatternBuilder {
     if (!sums_.empty()) new_sums_.push_back(sum);
   }
 
-  // Sets chosen_ to the indices in `added` of the features to add, ascending.
-  void choose(const Pattern& kept, const Pattern& added, std::size_t limit) {
-    chosen_.clear();
+  // Sets new_ to the indices in `added` of the features to add, ascending.
+  void select_new(const Pattern& kept, const Pattern& added, std::size_t limit) {
+    new_.clear();
     std::size_t k = 0;
     for (std::size_t i = 0; i < added.size(); ++i) {
       while (k < kept.size() && features_[kept.features[k]] < added.features[i]) ++k;
       const bool is_kept = k < kept.size() && features_[kept.features[k]] == added.features[i];
-      if (!is_kept && added.weights[i] != 0.0f) chosen_.push_back(i);
+      if (!is_kept && added.weights[i] != 0.0f) new_.push_back(i);
     }
-    if (chosen_.size() <= limit) return;
-    std::ranges::stable_sort(chosen_, std::ranges::greater(),
+    if (new_.size() <= limit) return;
+    std::ranges::stable_sort(new_, std::ranges::greater(),
                              [&](std::size_t i) { return std::fabs(added.weights[i]); });
-    chosen_.resize(limit);
-    std::ranges::sort(chosen_);
+    new_.resize(limit);
+    std::ranges::sort(new_);
   }
 
   const LinearTerm::Storage& before_;
@@ -95,7 +95,7 @@ class PatternBuilder {
   std::vector<std::uint64_t> offsets_{0};
   std::vector<std::uint32_t> ids_;
   std::vector<float> weights_, new_sums_;
-  std::vector<std::size_t> chosen_;  // scratch
+  std::vector<std::size_t> new_;  // scratch
 };
 
 // Number of label texts per label.
@@ -126,19 +126,19 @@ LinearTerm LinearTerm::grown(const LinearTerm& before, const LayerConfig& config
       builder.append(pattern);
       continue;
     }
-    const std::uint64_t has = before.storage_.offsets[was + 1] - before.storage_.offsets[was];
-    const std::size_t room = config.wide_features - std::min<std::uint64_t>(has, config.wide_features);
+    const std::uint64_t size = before.storage_.offsets[was + 1] - before.storage_.offsets[was];
+    const std::size_t limit = config.wide_features - std::min<std::uint64_t>(size, config.wide_features);
     const std::uint32_t texts = n < new_texts.size() ? new_texts[n] : 0;
     const std::uint32_t added_rows = n < new_samples.size() ? new_samples[n] + texts : 0;
     // Share of the new rows among all rows of the label: the weights of `added` are made from new rows only.
     const float share = added_rows > 0
                             ? static_cast<float>(added_rows) / static_cast<float>(more.frequencies[n] + texts)
                             : 0.0f;
-    builder.append(was, pattern, room, share);
+    builder.append(was, pattern, limit, share);
   }
-  LinearTerm path(config);
-  builder.finish(path.storage_, sums);
-  return path;
+  LinearTerm term(config);
+  builder.finish(term.storage_, sums);
+  return term;
 }
 
 }  // namespace slide

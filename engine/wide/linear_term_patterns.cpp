@@ -45,16 +45,16 @@ std::vector<LinearTerm::PatternChunk> LinearTerm::chunks_of(std::size_t neurons,
 // Builds patterns; one object per thread.
 class LinearTerm::PatternFinder {
  public:
-  // `misses`: hard-negative features, or nullptr.
+  // `hard_negatives`: hard-negative features, or nullptr.
   PatternFinder(const LayerConfig& config, double length, const LabelSums& sums,
-                const HardNegativeFeatures* misses)
+                const HardNegativeFeatures* hard_negatives)
       : config_(config),
         length_(length),
         sums_(sums),
-        misses_(misses),
+        hard_negatives_(hard_negatives),
         sum_(sums.make_sum()),
         order_(sum_.values.size()) {
-    if (misses != nullptr) scratch_ = misses->make_scratch();
+    if (hard_negatives != nullptr) scratch_ = hard_negatives->make_scratch();
   }
 
   // Appends the pattern of neuron `n`; returns its size.
@@ -63,7 +63,7 @@ class LinearTerm::PatternFinder {
     const double factor = sum_.square > 0 ? length_ / std::sqrt(sum_.square) : 0.0;
     ids_ = sum_.ids;
     keep_strongest(ids_, config_.wide_features, sum_.values);
-    if (misses_ != nullptr) misses_->find(sum_, scratch_, ids_);
+    if (hard_negatives_ != nullptr) hard_negatives_->find(sum_, scratch_, ids_);
     order_.sort(ids_);
     to.features.insert(to.features.end(), ids_.begin(), ids_.end());
     to.weights.resize(to.features.size());
@@ -77,7 +77,7 @@ class LinearTerm::PatternFinder {
   const LayerConfig& config_;
   double length_;
   const LabelSums& sums_;
-  const HardNegativeFeatures* misses_;
+  const HardNegativeFeatures* hard_negatives_;
   LabelSums::Sum sum_;
   HardNegativeFeatures::Scratch scratch_;
   IdOrder order_;
@@ -104,8 +104,8 @@ LinearTerm::LinearTerm(const LayerConfig& config, double length, const Dataset& 
                        int threads, const FeatureScale& scale)
     : config_(config) {
   const LabelSums sums(train, neurons, scale);
-  std::optional<HardNegativeFeatures> misses;
-  if (config_.wide_negatives > 0) misses.emplace(train, scale, config_.wide_negatives);
+  std::optional<HardNegativeFeatures> hard_negatives;
+  if (config_.wide_negatives > 0) hard_negatives.emplace(train, scale, config_.wide_negatives);
   std::vector<std::unique_ptr<PatternFinder>> finders(static_cast<std::size_t>(std::max(1, threads)));
   double label_features = 0;
   for (std::size_t i = 0; i < train.size(); ++i)
@@ -114,11 +114,14 @@ LinearTerm::LinearTerm(const LayerConfig& config, double length, const Dataset& 
   const auto limit =
       static_cast<std::size_t>(std::min(all, max_weights(config_, double(neurons), label_features)));
   const auto samples_of = [&](std::size_t n) { return sums.samples(n).size(); };
-  find(chunks_of(neurons, samples_of), limit, threads, [&](std::size_t n, int thread, Patterns& to) {
-    auto& finder = finders[static_cast<std::size_t>(thread)];
-    if (!finder) finder = std::make_unique<PatternFinder>(config_, length, sums, misses ? &*misses : nullptr);
-    return finder->append(n, to);
-  });
+  build_patterns(chunks_of(neurons, samples_of), limit, threads,
+                 [&](std::size_t n, int thread, Patterns& to) {
+                   auto& finder = finders[static_cast<std::size_t>(thread)];
+                   if (!finder)
+                     finder = std::make_unique<PatternFinder>(config_, length, sums,
+                                                              hard_negatives ? &*hard_negatives : nullptr);
+                   return finder->append(n, to);
+                 });
 }
 
 LinearTerm::LinearTerm(const LayerConfig& config, const ItemWeights& items, std::size_t first,
@@ -133,16 +136,17 @@ LinearTerm::LinearTerm(const LayerConfig& config, const ItemWeights& items, std:
   for (std::size_t n = 0; n < count; ++n)
     limit += std::min<std::size_t>(row_of(n).ids.size(), config_.wide_features);
   const auto one = [](std::size_t) { return std::size_t{1}; };
-  find(chunks_of(count, one), limit, threads, [&](std::size_t n, int, Patterns& to) {
+  build_patterns(chunks_of(count, one), limit, threads, [&](std::size_t n, int, Patterns& to) {
     return append_strongest(row_of(n), config_.wide_features, scale, to);
   });
 }
 
-// Stores what append(neuron, thread, patterns) appends for each neuron; it returns the number of weights.
-// `limit`: bound of all weights.
+// Fills storage_ with the patterns of all neurons. append(neuron, thread, patterns) appends the pattern of
+// one neuron and returns its size. `limit`: upper bound of the number of weights. Chunks are built in groups,
+// whose patterns are copied before the next group.
 template <class Append>
-void LinearTerm::find(const std::vector<PatternChunk>& chunks, std::size_t limit, int threads,
-                      Append&& append) {
+void LinearTerm::build_patterns(const std::vector<PatternChunk>& chunks, std::size_t limit, int threads,
+                                Append&& append) {
   std::vector<std::uint64_t>& offsets = storage_.offsets;
   offsets.assign(chunks.empty() ? 1 : chunks.back().end + 1, 0);
   storage_.features = AlignedArray<std::uint32_t>(limit);
@@ -150,17 +154,18 @@ void LinearTerm::find(const std::vector<PatternChunk>& chunks, std::size_t limit
   const std::size_t at_once = PatternChunk::kAtOnce * static_cast<std::size_t>(std::max(1, threads));
   std::vector<Patterns> found(std::min(at_once, chunks.size()));
   for (std::size_t first = 0; first < chunks.size(); first += at_once) {
-    const auto part = std::span(chunks).subspan(first, std::min(at_once, chunks.size() - first));
-    parallel_for(part.size(), threads, [&](std::size_t c, int thread) {
+    const auto group = std::span(chunks).subspan(first, std::min(at_once, chunks.size() - first));
+    parallel_for(group.size(), threads, [&](std::size_t c, int thread) {
       found[c].features.clear();
       found[c].weights.clear();
-      for (std::size_t n = part[c].first; n < part[c].end; ++n) offsets[n + 1] = append(n, thread, found[c]);
+      for (std::size_t n = group[c].first; n < group[c].end; ++n)
+        offsets[n + 1] = append(n, thread, found[c]);  // its size, until the sum below
     });
-    for (std::size_t n = part.front().first; n < part.back().end; ++n) offsets[n + 1] += offsets[n];
+    for (std::size_t n = group.front().first; n < group.back().end; ++n) offsets[n + 1] += offsets[n];
     // Interleaved, to spread the memory over the NUMA nodes of all threads.
-    parallel_in_turns(part.size(), threads, [&](std::size_t c) {
-      std::ranges::copy(found[c].features, storage_.features.data() + offsets[part[c].first]);
-      std::ranges::copy(found[c].weights, storage_.weights.data() + offsets[part[c].first]);
+    parallel_in_turns(group.size(), threads, [&](std::size_t c) {
+      std::ranges::copy(found[c].features, storage_.features.data() + offsets[group[c].first]);
+      std::ranges::copy(found[c].weights, storage_.weights.data() + offsets[group[c].first]);
     });
   }
   storage_.features.shrink(offsets.back());
@@ -173,9 +178,9 @@ double LinearTerm::finding_bytes_of(const LayerConfig& config, double neurons, d
   const double copied = std::min(neurons, at_once);
   const double copy = std::min(copied * features, max_weights(config, copied, label_features)) *
                       (sizeof(std::uint32_t) + sizeof(float));
-  const double sums = threads * LabelSums::sum_bytes_of(features), against = config.wide_negatives;
-  if (against == 0) return copy + sums;
-  return copy + sums + HardNegativeFeatures::bytes_of(neurons, features, against) +
+  const double sums = threads * LabelSums::sum_bytes_of(features), negatives = config.wide_negatives;
+  if (negatives == 0) return copy + sums;
+  return copy + sums + HardNegativeFeatures::bytes_of(neurons, features, negatives) +
          threads * HardNegativeFeatures::scratch_bytes_of(features);
 }
 

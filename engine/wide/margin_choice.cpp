@@ -78,10 +78,10 @@ struct Best {
 // The best label of each probe by the sums of labels; memory of one thread.
 class BestBySums {
  public:
-  BestBySums(const LabelSums& sums, const Probes& probes, const OutputStart& start)
+  BestBySums(const LabelSums& sums, const Probes& probes, const OutputInit& init)
       : sums_(sums),
         probes_(probes),
-        start_(start),
+        init_(init),
         sum_(sums.make_sum()),
         product_(probes.samples.size()),
         best_(probes.samples.size()) {}
@@ -101,7 +101,7 @@ class BestBySums {
     for (const std::uint32_t probe : touched_) {
       const double product = std::exchange(product_[probe], 0.0);
       if (product != 0.0)
-        best_[probe].offer(start_.scale * product / std::sqrt(sum_.square) + start_.prior * odds, label);
+        best_[probe].offer(init_.scale * product / std::sqrt(sum_.square) + init_.prior * odds, label);
     }
     touched_.clear();
   }
@@ -114,12 +114,12 @@ class BestBySums {
     if (probe == kNotDrawn) return;
     product_[probe] = 0.0;
     const double similarity = similarity_to_others(probes_.rows[probe], sum_, sums_.samples(label).size());
-    best_[probe].offer(start_.scale * similarity + start_.prior * odds, label);
+    best_[probe].offer(init_.scale * similarity + init_.prior * odds, label);
   }
 
   const LabelSums& sums_;
   const Probes& probes_;
-  const OutputStart& start_;
+  const OutputInit& init_;
   LabelSums::Sum sum_;
   std::vector<double> product_;  // by probe, 0 between labels
   std::vector<std::uint32_t> touched_;
@@ -130,9 +130,9 @@ class BestBySums {
 using Hits = std::vector<std::uint8_t>;
 
 Hits hits_by_sums(const Dataset& train, std::span<const std::uint32_t> frequencies, const LabelSums& sums,
-                  const OutputStart& start, const Probes& probes, int threads) {
+                  const OutputInit& init, const Probes& probes, int threads) {
   std::vector<BestBySums> of_thread;
-  for (int t = 0; t < threads; ++t) of_thread.emplace_back(sums, probes, start);
+  for (int t = 0; t < threads; ++t) of_thread.emplace_back(sums, probes, init);
   parallel_for((frequencies.size() + kTaskLabels - 1) / kTaskLabels, threads,
                [&](std::size_t task, int thread) {
                  const std::size_t end = std::min(frequencies.size(), (task + 1) * kTaskLabels);
@@ -140,12 +140,12 @@ Hits hits_by_sums(const Dataset& train, std::span<const std::uint32_t> frequenci
                    of_thread[static_cast<std::size_t>(thread)].take(
                        static_cast<std::uint32_t>(l), log_odds(frequencies[l], train.samples()));
                });
-  const auto frequent = std::ranges::max_element(frequencies);
+  const auto most_frequent = std::ranges::max_element(frequencies);
   Hits hit(probes.samples.size());
   for (std::size_t p = 0; p < probes.samples.size(); ++p) {
-    Best best;  // of labels without a feature of the sample, the most frequent
-    best.offer(start.prior * log_odds(*frequent, train.samples()),
-               static_cast<std::uint32_t>(frequent - frequencies.begin()));
+    Best best;  // begins with the most frequent label, the best of those without a feature of the sample
+    best.offer(init.prior * log_odds(*most_frequent, train.samples()),
+               static_cast<std::uint32_t>(most_frequent - frequencies.begin()));
     for (const BestBySums& one : of_thread) best.offer(one.best()[p].score, one.best()[p].label);
     hit[p] = std::ranges::binary_search(train.labels(probes.samples[p]), best.label) ? 1 : 0;
   }
@@ -160,8 +160,8 @@ std::vector<std::uint32_t> stored_features(const SparseRow& row) {
   return features;
 }
 
-// The label with most votes of the samples most similar to a training sample, itself left out: the first that
-// has its labels and features.
+// The label with most votes of the samples most similar to a training sample. The sample itself, which is the
+// first with the same labels and features, does not vote.
 std::uint32_t voted(const SparseRow& row, std::span<const std::uint32_t> own_labels,
                     const NeighbourConfig& config, const Neighbours& neighbours,
                     Neighbours::Scratch& scratch) {
@@ -169,12 +169,12 @@ std::uint32_t voted(const SparseRow& row, std::span<const std::uint32_t> own_lab
   const Neighbours::Storage& stored = neighbours.storage();
   const std::vector<std::uint32_t> own_features = stored_features(row);
   std::map<std::uint32_t, double> votes;
-  bool left_out = false;
+  bool skipped_itself = false;
   std::size_t count = 0;
   for (const auto& [similarity, sample] : scratch.similarity) {
-    if (!left_out && std::ranges::equal(stored.labels_of(sample), own_labels) &&
+    if (!skipped_itself && std::ranges::equal(stored.labels_of(sample), own_labels) &&
         std::ranges::equal(stored.features_of(sample), own_features)) {
-      left_out = true;
+      skipped_itself = true;
       continue;
     }
     if (count++ == config.count) break;
@@ -200,13 +200,14 @@ Hits hits_by_neighbours(const Dataset& train, const NeighbourConfig& config, con
   return hit;
 }
 
-// Both precisions, and whether they differ from the ratio that decides by more than chance would.
+// Both precisions, and whether it is clear on which side of kRatio they are: sum of the paired differences
+// beyond kClear standard errors.
 struct Comparison {
   Comparison(const Hits& by_sums, const Hits& by_neighbours) {
     const auto count = double(by_sums.size());
     evidence = {by_sums.size(), double(std::ranges::count(by_sums, 1)) / count,
                 double(std::ranges::count(by_neighbours, 1)) / count};
-    double sum = 0.0, squares = 0.0;  // of the differences that decide
+    double sum = 0.0, squares = 0.0;  // of the differences by sample
     for (std::size_t p = 0; p < by_sums.size(); ++p) {
       const double difference = by_sums[p] - MarginEvidence::kRatio * by_neighbours[p];
       sum += difference, squares += difference * difference;
@@ -221,7 +222,7 @@ struct Comparison {
 }  // namespace
 
 MarginEvidence margin_evidence(const Dataset& train, std::span<const std::uint32_t> label_frequencies,
-                               const FeatureScale& scale, const OutputStart& start,
+                               const FeatureScale& scale, const OutputInit& init,
                                const NeighbourConfig& config, const Neighbours& neighbours,
                                std::uint64_t seed, int threads) {
   if (neighbours.dense() || label_frequencies.empty()) return {};
@@ -230,7 +231,7 @@ MarginEvidence margin_evidence(const Dataset& train, std::span<const std::uint32
   for (const std::uint32_t wanted : {kFirstProbes, kProbes}) {
     const Probes probes = draw_probes(train, scale, wanted, seed);
     if (probes.samples.empty()) continue;
-    const Comparison compared(hits_by_sums(train, label_frequencies, sums, start, probes, threads),
+    const Comparison compared(hits_by_sums(train, label_frequencies, sums, init, probes, threads),
                               hits_by_neighbours(train, config, neighbours, probes, threads));
     found = compared.evidence;
     if (compared.is_clear || train.samples() <= kProbes) break;

@@ -10,7 +10,7 @@
 #include "engine/knn/neighbours.h"
 #include "engine/network/loss_kind.h"
 #include "engine/statistics/feature_scale.h"
-#include "engine/wide/output_start.h"
+#include "engine/wide/output_init.h"
 
 namespace slide {
 
@@ -35,12 +35,12 @@ struct MarginEvidence {
 };
 
 // Predicts 256 training samples, or 1,024 where these do not show on which side of the ratio the precisions
-// are (three standard errors of the paired difference). `start`: the fitted initialisation; `neighbours`: of
+// are (three standard errors of the paired difference). `init`: the fitted initialisation; `neighbours`: of
 // the same samples, with the similarity and the number of neighbours in `config`. Predicts none where
 // neighbours are dense or nothing has a label. Takes the time of the sums of all labels. Pure function; the
 // result does not depend on `threads`.
 MarginEvidence margin_evidence(const Dataset& train, std::span<const std::uint32_t> label_frequencies,
-                               const FeatureScale& scale, const OutputStart& start,
+                               const FeatureScale& scale, const OutputInit& init,
                                const NeighbourConfig& config, const Neighbours& neighbours,
                                std::uint64_t seed, int threads);
 

@@ -108,21 +108,20 @@ void grow_output(const Network& from, const GrownShape& to, int threads, Optimiz
       output_samples(network.config(), scale_of(network), to.more.raw, to.shape.labels, threads);
   const ItemWeights* const items = by.items ? &*by.items : nullptr;
   const DataShape more = shape_of(by.samples);
-  const OutputStart start =
-      output_start(network.config(), scale_of(network), by.samples, more, threads, items);
+  const OutputInit init = output_init(network.config(), scale_of(network), by.samples, more, threads, items);
   const std::vector<std::uint32_t>& was = to.growth.labels.was;
   if (starts_at_frequencies(network.config().loss.kind)) {
     for (std::size_t i = 0; i < std::min(was.size(), to.shape.labels); ++i) {
       if (was[i] != kNewId) continue;
       const std::uint32_t with = i < more.labels ? more.label_frequencies[i] : 0;
       *network.output().bias().row(i) =
-          static_cast<float>(start.offset + start.prior * log_odds(with, more.samples));
+          static_cast<float>(init.offset + init.prior * log_odds(with, more.samples));
     }
   }
   if (!network.wide()) return;
   AlignedArray<float> sums;
   if (state != nullptr) sums = std::move(state->wide);
-  const LinearTerm::More added{by.samples, scale_of(network), start.scale, to.shape.label_frequencies, items};
+  const LinearTerm::More added{by.samples, scale_of(network), init.scale, to.shape.label_frequencies, items};
   network.output().set_term(std::make_unique<LinearTerm>(LinearTerm::grown(
       *linear_term_of(from.output()), network.output().config(), to.growth, added, threads, sums)));
   const std::size_t weights = network.output().term()->weights();

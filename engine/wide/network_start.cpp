@@ -25,7 +25,7 @@ double first_penalty(double penalty, const Dataset& train) {
   return penalty * std::sqrt(std::clamp(items_of_user(train) / kItemsOfUser, 0.01, 1.0));
 }
 
-// Mean over the labels of all samples.
+// Mean of the labels' log-odds over the labels of all samples.
 double mean_log_odds(const DataShape& shape) {
   double sum = 0, count = 0;
   for (const std::uint32_t frequency : shape.label_frequencies) {
@@ -52,47 +52,47 @@ std::vector<std::size_t> feature_ends(const Dataset& train, const Network& netwo
   return ends;
 }
 
-// output_start() on rank 0, which all ranks then have.
-OutputStart shared_output_start(const OutputSamples& from, const DataShape& shape, int threads,
-                                Cluster* cluster, const Network& network) {
-  OutputStart start;
+// output_init() on rank 0, which all ranks then have.
+OutputInit shared_output_init(const OutputSamples& from, const DataShape& shape, int threads,
+                              Cluster* cluster, const Network& network) {
+  OutputInit init;
   if (cluster == nullptr || cluster->rank() == 0) {
-    start = output_start(network.config(), scale_of(network), from.samples, shape, threads,
-                         from.items ? &*from.items : nullptr);
+    init = output_init(network.config(), scale_of(network), from.samples, shape, threads,
+                       from.items ? &*from.items : nullptr);
   }
-  if (cluster != nullptr) cluster->broadcast(std::as_writable_bytes(std::span(&start, 1)), 0);
-  return start;
+  if (cluster != nullptr) cluster->broadcast(std::as_writable_bytes(std::span(&init, 1)), 0);
+  return init;
 }
 
 // Sets the biases of the own output neurons: offset + prior * log odds of the label.
-void set_biases(const OutputStart& start, const DataShape& shape, Network& network) {
+void set_biases(const OutputInit& init, const DataShape& shape, Network& network) {
   if (!starts_at_frequencies(network.config().loss.kind)) return;
   const Slice own = network.parts().own_neurons();
   for (std::size_t i = own.first; i < std::min(own.end(), shape.label_frequencies.size()); ++i) {
-    const double bias = start.offset + start.prior * log_odds(shape.label_frequencies[i], shape.samples);
+    const double bias = init.offset + init.prior * log_odds(shape.label_frequencies[i], shape.samples);
     *network.output().bias().row(i - own.first) = static_cast<float>(bias);
   }
 }
 
 // Sets patterns and initial weights of the linear term of the own output neurons.
-void set_wide(const OutputStart& start, const OutputSamples& from, int threads, Network& network) {
+void set_wide(const OutputInit& init, const OutputSamples& from, int threads, Network& network) {
   if (!network.wide()) return;
   Layer& output = network.output();
   const Slice own = network.parts().own_neurons();
   if (from.items) {
     return output.set_term(std::make_unique<LinearTerm>(output.config(), *from.items, own.first, own.count,
-                                                        start.scale, threads));
+                                                        init.scale, threads));
   }
   const bool all = own.count == network.labels();
   const Dataset labelled = all ? from.samples : from.samples.with_labels(own.first, own.count);
-  output.set_term(std::make_unique<LinearTerm>(output.config(), start.scale, labelled, output.size(), threads,
+  output.set_term(std::make_unique<LinearTerm>(output.config(), init.scale, labelled, output.size(), threads,
                                                scale_of(network)));
 }
 
 }  // namespace
 
 Network start_network(const Config& config, const TrainingRows& train, const DataShape& shape, int threads,
-                      Cluster* cluster, OutputStart* output_start) {
+                      Cluster* cluster, OutputInit* output_init) {
   const std::size_t rank = cluster == nullptr ? 0 : static_cast<std::size_t>(cluster->rank());
   const std::size_t ranks = cluster == nullptr ? 1 : static_cast<std::size_t>(cluster->size());
   Network network(config, shape,
@@ -103,10 +103,10 @@ Network start_network(const Config& config, const TrainingRows& train, const Dat
       train.crosses, FeatureScale(train.raw, config.data.idf_power, config.data.normalize)));
   const OutputSamples from = output_samples(config, scale_of(network), train.raw, shape.labels, threads);
   const DataShape from_shape = config.data.kind == DataKind::kInteractions ? shape_of(from.samples) : shape;
-  const OutputStart start = shared_output_start(from, from_shape, threads, cluster, network);
-  set_biases(start, from_shape, network);
-  set_wide(start, from, threads, network);
-  if (output_start != nullptr) *output_start = start;
+  const OutputInit init = shared_output_init(from, from_shape, threads, cluster, network);
+  set_biases(init, from_shape, network);
+  set_wide(init, from, threads, network);
+  if (output_init != nullptr) *output_init = init;
   network.rebuild_index(1, threads);
   return network;
 }
@@ -130,14 +130,15 @@ double bytes_of_item_weights(const Config& config, std::size_t users, std::size_
   return regresses_items(config) ? bytes_of_item_fit(users, items, entries, pairs, threads) : 0;
 }
 
-OutputStart output_start(const Config& config, const FeatureScale& scale, const Dataset& train,
-                         const DataShape& shape, int threads, const ItemWeights* items) {
+OutputInit output_init(const Config& config, const FeatureScale& scale, const Dataset& train,
+                       const DataShape& shape, int threads, const ItemWeights* items) {
   const LayerConfig& layer = config.layers.back();
   if (layer.wide && layer.wide_fit > 0 && starts_at_frequencies(config.loss.kind)) {
+    // The logQ correction makes a sampled loss stand for the loss over all labels.
     const bool all = layer.kind == LayerKind::kDense || layer.logq_correction;
-    const auto fitted = fit_output_start(train, shape.label_frequencies, scale,
-                                         all ? double(shape.labels) : double(layer.uniform),
-                                         config.train.seed, threads, items);
+    const auto fitted = fit_output_init(train, shape.label_frequencies, scale,
+                                        all ? double(shape.labels) : double(layer.uniform), config.train.seed,
+                                        threads, items);
     const double share = layer.wide_fit;
     if (fitted && items != nullptr)
       return {share * fitted->scale, 0.0, share * (fitted->offset + fitted->prior * mean_log_odds(shape))};

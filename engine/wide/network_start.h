@@ -11,17 +11,17 @@
 #include "engine/network/network.h"
 #include "engine/statistics/feature_scale.h"
 #include "engine/wide/item_ridge.h"
-#include "engine/wide/output_start.h"
+#include "engine/wide/output_init.h"
 
 namespace slide {
 
 // A network to train on `train`, of shape `shape`: random weights by the seed of `config`, idf factors,
-// biases and linear term of the output layer (output_start.h), hash tables of generation 1. `cluster`: the
+// biases and linear term of the output layer (output_init.h), hash tables of generation 1. `cluster`: the
 // processes that share the network, each with its parts (train.shards); nullptr for a single process.
-// `output_start`: receives the initial values of the output layer, or nullptr. Throws InputError where
+// `output_init`: receives the initial values of the output layer, or nullptr. Throws InputError where
 // configuration and data do not fit.
 Network start_network(const Config& config, const TrainingRows& train, const DataShape& shape, int threads,
-                      Cluster* cluster = nullptr, OutputStart* output_start = nullptr);
+                      Cluster* cluster = nullptr, OutputInit* output_init = nullptr);
 
 // The samples that initialise an output layer.
 struct OutputSamples {
@@ -39,7 +39,7 @@ double bytes_of_item_weights(const Config& config, std::size_t users, std::size_
 // Initial values of an output layer, from samples scaled by `scale`. `items`: initial weights of its linear
 // term, or nullptr. With `items` all biases are equal: these weights already depend on the popularity of
 // items.
-OutputStart output_start(const Config& config, const FeatureScale& scale, const Dataset& train,
-                         const DataShape& shape, int threads, const ItemWeights* items = nullptr);
+OutputInit output_init(const Config& config, const FeatureScale& scale, const Dataset& train,
+                       const DataShape& shape, int threads, const ItemWeights* items = nullptr);
 
 }  // namespace slide

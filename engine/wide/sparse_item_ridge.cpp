@@ -32,42 +32,42 @@ struct RidgeScratch {
   std::vector<double> matrix, right;     // of the regression
 };
 
-void find_common(const RidgeUsers& users, std::uint32_t item, RidgeScratch& room, CommonUsers::Row& row) {
+void find_common(const RidgeUsers& users, std::uint32_t item, RidgeScratch& scratch, CommonUsers::Row& row) {
   add_common(
-      users, item, [&](std::uint32_t user) { return users.weight(user); }, room.sums, room.met);
-  row.own = room.sums[item];
-  std::erase(room.met, item);
-  room.strongest = room.met;
-  keep_strongest(room.strongest, kKeptCommon, room.sums);
-  std::ranges::sort(room.strongest, [&](std::uint32_t a, std::uint32_t b) {
-    return room.sums[a] != room.sums[b] ? room.sums[a] > room.sums[b] : a < b;
+      users, item, [&](std::uint32_t user) { return users.weight(user); }, scratch.sums, scratch.met);
+  row.own = scratch.sums[item];
+  std::erase(scratch.met, item);
+  scratch.strongest = scratch.met;
+  keep_strongest(scratch.strongest, kKeptCommon, scratch.sums);
+  std::ranges::sort(scratch.strongest, [&](std::uint32_t a, std::uint32_t b) {
+    return scratch.sums[a] != scratch.sums[b] ? scratch.sums[a] > scratch.sums[b] : a < b;
   });
-  row.ids.assign(room.strongest.begin(), room.strongest.end());  // exact size
+  row.ids.assign(scratch.strongest.begin(), scratch.strongest.end());  // exact size
   row.weights.reserve(row.ids.size());
-  for (const std::uint32_t id : row.ids) row.weights.push_back(room.sums[id]);
-  for (const std::uint32_t id : room.met) room.sums[id] = 0.0F;
-  room.sums[item] = 0.0F;
-  room.met.clear();
+  for (const std::uint32_t id : row.ids) row.weights.push_back(scratch.sums[id]);
+  for (const std::uint32_t id : scratch.met) scratch.sums[id] = 0.0F;
+  scratch.sums[item] = 0.0F;
+  scratch.met.clear();
 }
 
 // Fills the lower half of the Gram matrix of the co-occurring items [ids x ids].
 void gather_matrix(const CommonUsers& common, std::span<const std::uint32_t> ids, double penalty,
-                   RidgeScratch& room) {
+                   RidgeScratch& scratch) {
   const std::size_t n = ids.size();
-  room.matrix.assign(n * n, 0.0);
-  for (std::size_t a = 0; a < n; ++a) room.places[ids[a]] = static_cast<std::uint32_t>(a + 1);
+  scratch.matrix.assign(n * n, 0.0);
+  for (std::size_t a = 0; a < n; ++a) scratch.places[ids[a]] = static_cast<std::uint32_t>(a + 1);
   for (std::size_t a = 0; a < n; ++a) {
     const CommonUsers::Row& row = common.rows[ids[a]];
-    room.matrix[a * n + a] = penalty + row.own;
+    scratch.matrix[a * n + a] = penalty + row.own;
     for (std::size_t i = 0; i < row.ids.size(); ++i) {
-      const std::uint32_t place = room.places[row.ids[i]];
+      const std::uint32_t place = scratch.places[row.ids[i]];
       if (place == 0) continue;
       const std::size_t b = place - 1;
       // either row may have dropped the entry
-      room.matrix[std::max(a, b) * n + std::min(a, b)] = row.weights[i];
+      scratch.matrix[std::max(a, b) * n + std::min(a, b)] = row.weights[i];
     }
   }
-  for (const std::uint32_t id : ids) room.places[id] = 0;
+  for (const std::uint32_t id : ids) scratch.places[id] = 0;
 }
 
 }  // namespace
@@ -77,8 +77,8 @@ double bytes_of_sparse_ridge(std::size_t items, double pairs, std::size_t limit,
   const auto all = static_cast<double>(items), cooccurring = static_cast<double>(limit);
   const double common = all * sizeof(CommonUsers::Row) + std::min(all * kKeptCommon, pairs) * kEntry;
   const double result = all * (2 * sizeof(std::vector<float>)) + std::min(all * cooccurring, pairs) * kEntry;
-  const double room = all * 4 * sizeof(std::uint32_t) + cooccurring * cooccurring * sizeof(double);
-  return common + result + threads * room;
+  const double scratch = all * 4 * sizeof(std::uint32_t) + cooccurring * cooccurring * sizeof(double);
+  return common + result + threads * scratch;
 }
 
 ItemWeights ridge_of_cooccurring(const Dataset& all_users, double penalty, std::size_t limit, int threads) {
@@ -86,31 +86,31 @@ ItemWeights ridge_of_cooccurring(const Dataset& all_users, double penalty, std::
   const RidgeUsers users(all_users);
   const std::size_t items = all_users.label_count(), tasks = (items + kItems - 1) / kItems;
   std::vector<ItemWeights::List> lists(items);
-  std::vector<RidgeScratch> rooms(static_cast<std::size_t>(std::max(1, threads)));
-  for (RidgeScratch& room : rooms) {
-    room.sums.resize(items);
-    room.places.resize(items);
+  std::vector<RidgeScratch> of_thread(static_cast<std::size_t>(std::max(1, threads)));
+  for (RidgeScratch& scratch : of_thread) {
+    scratch.sums.resize(items);
+    scratch.places.resize(items);
   }
   const auto each = [&](auto&& work) {
     parallel_for(tasks, threads, [&](std::size_t task, int thread) {
       for (std::size_t i = task * kItems; i < std::min(items, (task + 1) * kItems); ++i)
-        work(static_cast<std::uint32_t>(i), rooms[static_cast<std::size_t>(thread)]);
+        work(static_cast<std::uint32_t>(i), of_thread[static_cast<std::size_t>(thread)]);
     });
   };
   CommonUsers common{std::vector<CommonUsers::Row>(items)};
-  each([&](std::uint32_t i, RidgeScratch& room) { find_common(users, i, room, common.rows[i]); });
-  each([&](std::uint32_t j, RidgeScratch& room) {
+  each([&](std::uint32_t i, RidgeScratch& scratch) { find_common(users, i, scratch, common.rows[i]); });
+  each([&](std::uint32_t j, RidgeScratch& scratch) {
     const CommonUsers::Row& row = common.rows[j];
     const std::size_t n = std::min(limit, row.ids.size());
     std::vector<std::uint32_t> ids(row.ids.begin(), row.ids.begin() + static_cast<std::ptrdiff_t>(n));
     std::ranges::sort(ids);
-    for (std::size_t i = 0; i < n; ++i) room.sums[row.ids[i]] = row.weights[i];
-    room.right.clear();
-    for (const std::uint32_t id : ids) room.right.push_back(std::exchange(room.sums[id], 0.0F));
-    gather_matrix(common, ids, penalty, room);
+    for (std::size_t i = 0; i < n; ++i) scratch.sums[row.ids[i]] = row.weights[i];
+    scratch.right.clear();
+    for (const std::uint32_t id : ids) scratch.right.push_back(std::exchange(scratch.sums[id], 0.0F));
+    gather_matrix(common, ids, penalty, scratch);
     // Min pivot: entries dropped from rows may lower a pivot by more than the penalty.
-    solve_by_cholesky(n, room.matrix.data(), room.right.data(), penalty);
-    lists[j].weights.assign(room.right.begin(), room.right.end());
+    solve_by_cholesky(n, scratch.matrix.data(), scratch.right.data(), penalty);
+    lists[j].weights.assign(scratch.right.begin(), scratch.right.end());
     lists[j].ids = std::move(ids);
   });
   return ItemWeights(std::move(lists));

@@ -42,9 +42,8 @@ WidePostings::WidePostings(const LinearTerm& wide, std::span<const std::uint32_t
 }
 
 void WidePostings::Walk::sort() {
-  const auto before = [](const Feature& a, const Feature& b) {
-    return a.at < b.at;
-  };  // in memory order of the postings
+  // Memory order of the postings.
+  const auto before = [](const Feature& a, const Feature& b) { return a.at < b.at; };
   std::sort(dense.begin(), dense.end(), before);
   std::sort(listed.begin(), listed.end(), before);
 }
@@ -58,8 +57,8 @@ void WidePostings::start(const BlockFeatures& features, std::size_t limit, Walk&
       const std::size_t f = std::size_t{word} * 32 + static_cast<std::size_t>(std::countr_zero(bits));
       const std::uint32_t place = features.places()[number++], length = features.length_of(place);
       if (count(f) > limit) continue;
-      auto& features_similar = length == 0 ? walk.dense : walk.listed;
-      features_similar.push_back({offsets_[f], offsets_[f + 1], place / kernels::kKinds, length});
+      auto& same_form = length == 0 ? walk.dense : walk.listed;
+      same_form.push_back({offsets_[f], offsets_[f + 1], place / kernels::kKinds, length});
     }
   }
 }
@@ -105,7 +104,7 @@ constexpr ScatterList<Weight> kScatterList[] = {nullptr,
 
 void WidePostings::add(const BlockFeatures& features, std::size_t first, std::size_t end, std::size_t lanes,
                        float* z, Walk& walk) const {
-  float* neuron_0 = z - first * lanes;
+  float* neuron_0 = z - first * lanes;  // where the scores of neuron 0 would be
   if (!small_.empty()) widen_dense(static_cast<std::uint32_t>(end), walk);
   // Dense columns: few neurons at a time, whose scores stay in the first-level cache.
   const std::size_t step = std::max<std::size_t>(1, kCached / lanes);

@@ -60,7 +60,7 @@ Bits sums_of(const Case& c, PartSums& sums, const NetworkParts& parts, std::uint
     }
   }
   sums.start(c.blocks, c.threads);
-  sums.pass_on(c.threads);
+  sums.reduce(c.threads);
   sums.finish();
   Bits bits;
   for (std::size_t b = 0; b < c.blocks; ++b) {

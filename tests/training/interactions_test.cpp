@@ -102,16 +102,16 @@ TEST(Interactions, WhatIsLeftOutFeelsNoGradient) {
       of_shown(shown.begin(), shown.end());
   ActiveSet set;
   set.set_labels(of_labels, 0, kNeurons);
-  set.set_left_out(of_shown, 0, kNeurons);
+  set.set_masked(of_shown, 0, kNeurons);
   const BlockTargets targets{&set, kNeurons, kSamples, kLanes};
-  TargetPlaces places, left_out;
+  TargetPlaces places, masked;
   places.build(targets);
-  left_out.build_left_out(targets);
+  masked.build_masked(targets);
   std::vector<float> z(kNeurons * kLanes, 0.5f);
   double loss = 0;
   for (std::size_t i = 0; i < slices_of(kNeurons, kSliceNeurons); ++i) {
     const Slice neurons = slice_of(i, kNeurons, kSliceNeurons);
-    leave_out(kLanes, neurons, left_out.slice(i), z.data());
+    mask_logits(kLanes, neurons, masked.slice(i), z.data());
     loss += logistic_loss(targets, neurons, places.slice(i), 1.0, 1.0f, z.data());
   }
   const double negative = std::log1p(std::exp(0.5)), positive = std::log1p(std::exp(-0.5));

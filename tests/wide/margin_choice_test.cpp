@@ -46,7 +46,7 @@ std::uint32_t best_of(const std::map<std::uint32_t, double>& scores) {
 }
 
 // By the initial logits, without the sample itself.
-std::uint32_t best_by_sums(const Dataset& data, const OutputStart& start, std::uint32_t sample) {
+std::uint32_t best_by_sums(const Dataset& data, const OutputInit& start, std::uint32_t sample) {
   const std::vector<std::uint32_t> frequencies = data.label_frequencies();
   std::map<std::uint32_t, double> logits;
   for (std::uint32_t label = 0; label < data.label_count(); ++label) {
@@ -86,7 +86,7 @@ Neighbours neighbours_of(const Dataset& data, const NeighbourConfig& config) {
 TEST(MarginEvidence, IsThePrecisionOfBothPredictionsWithoutTheSampleItself) {
   NeighbourConfig config;
   config.share = 0.3, config.count = 7, config.learn = false;
-  for (const OutputStart& start : {OutputStart{9.0, 0.5, -2.0}, OutputStart{3.0, 1.5, 0.0}}) {
+  for (const OutputInit& start : {OutputInit{9.0, 0.5, -2.0}, OutputInit{3.0, 1.5, 0.0}}) {
     DataSpec spec = wide_data();
     spec.samples = 400, spec.features = 60, spec.featureless = 17, spec.unlabelled = 11;
     const Dataset data = make_data(spec);

@@ -1,5 +1,5 @@
 // Tests of label sums and of the fitted initialisation.
-#include "engine/wide/output_start.h"
+#include "engine/wide/output_init.h"
 
 #include <gtest/gtest.h>
 
@@ -43,10 +43,10 @@ Dataset labelled_data(std::uint32_t told, std::uint32_t labels = kLabels) {
   return dataset_of(samples, 3 * labels, labels);
 }
 
-OutputStart fit(const Dataset& data, double negatives, std::uint64_t seed = 1, int threads = 1) {
-  const auto start = fit_output_start(data, data.label_frequencies(), {}, negatives, seed, threads);
+OutputInit fit(const Dataset& data, double negatives, std::uint64_t seed = 1, int threads = 1) {
+  const auto start = fit_output_init(data, data.label_frequencies(), {}, negatives, seed, threads);
   EXPECT_TRUE(start.has_value());
-  return start.value_or(OutputStart{});
+  return start.value_or(OutputInit{});
 }
 
 TEST(LabelSums, AddUpTheSamplesOfALabel) {
@@ -76,7 +76,7 @@ TEST(LabelSums, ListAFeatureOnceThoughItsValuesCancel) {
   EXPECT_DOUBLE_EQ(sum.square, 4.0);
 }
 
-TEST(OutputStart, TheFirstWeightsAreLongOnlyWhereTheFeaturesTellTheLabel) {
+TEST(OutputInit, TheFirstWeightsAreLongOnlyWhereTheFeaturesTellTheLabel) {
   EXPECT_LT(fit(labelled_data(0), 1024).scale, 2.0);
   EXPECT_GT(fit(labelled_data(1), 1024).scale, 5.0);
   EXPECT_GT(fit(labelled_data(2), 1024).scale, 5.0);
@@ -84,24 +84,24 @@ TEST(OutputStart, TheFirstWeightsAreLongOnlyWhereTheFeaturesTellTheLabel) {
 
 // All labels are equally frequent and similarity is uninformative: the model can only give each label its
 // share of the observed pairs.
-TEST(OutputStart, WithoutEvidenceItGivesTheShareOfPositives) {
-  const OutputStart start = fit(labelled_data(0), kLabels);
+TEST(OutputInit, WithoutEvidenceItGivesTheShareOfPositives) {
+  const OutputInit start = fit(labelled_data(0), kLabels);
   const double logit = start.offset + start.prior * log_odds(kEach, kLabels * kEach);
   EXPECT_NEAR(logit, std::log(1.0 / (kLabels - 1.0)), 0.5);  // and a little similarity
 }
 
-TEST(OutputStart, FewerNegativesRaiseTheLogit) {
+TEST(OutputInit, FewerNegativesRaiseTheLogit) {
   const Dataset data = labelled_data(1, 1500);
   const auto logit = [&](double negatives) {
-    const OutputStart start = fit(data, negatives);
+    const OutputInit start = fit(data, negatives);
     return start.offset + start.prior * log_odds(kEach, data.size());
   };
   EXPECT_GT(logit(10), logit(1500) + 0.5);  // the labels of a block are always negatives
 }
 
-TEST(OutputStart, DoesNotDependOnThreads) {
+TEST(OutputInit, DoesNotDependOnThreads) {
   const Dataset data = labelled_data(1);
-  const OutputStart one = fit(data, 1024, 7, 1), three = fit(data, 1024, 7, 3), other = fit(data, 1024, 8, 1);
+  const OutputInit one = fit(data, 1024, 7, 1), three = fit(data, 1024, 7, 3), other = fit(data, 1024, 8, 1);
   EXPECT_EQ(one.scale, three.scale);
   EXPECT_EQ(one.prior, three.prior);
   EXPECT_EQ(one.offset, three.offset);
@@ -109,17 +109,17 @@ TEST(OutputStart, DoesNotDependOnThreads) {
   EXPECT_NEAR(one.scale, other.scale, 0.2 * one.scale);
 }
 
-TEST(OutputStart, IsNoneWhereEveryLabelHasOneSample) {
+TEST(OutputInit, IsNoneWhereEveryLabelHasOneSample) {
   std::vector<Sample> samples;
   for (std::uint32_t i = 0; i < 200; ++i) samples.push_back({{{i % 10, 1.0f}}, {i}});
   const Dataset data = dataset_of(samples, 10, 200);
-  EXPECT_FALSE(fit_output_start(data, data.label_frequencies(), {}, 100, 1, 1).has_value());
+  EXPECT_FALSE(fit_output_init(data, data.label_frequencies(), {}, 100, 1, 1).has_value());
 }
 
-TEST(OutputStart, StaysFiniteWhereLabelsCanBeToldWithoutAFault) {
+TEST(OutputInit, StaysFiniteWhereLabelsCanBeToldWithoutAFault) {
   std::vector<Sample> samples;
   for (std::uint32_t i = 0; i < 400; ++i) samples.push_back({{{i % 40, 1.0f}}, {i % 40}});
-  const OutputStart start = fit(dataset_of(samples, 40, 40), 40);
+  const OutputInit start = fit(dataset_of(samples, 40, 40), 40);
   EXPECT_TRUE(std::isfinite(start.scale) && std::isfinite(start.offset));
   EXPECT_GT(start.scale, 5.0);
 }
@@ -127,12 +127,12 @@ TEST(OutputStart, StaysFiniteWhereLabelsCanBeToldWithoutAFault) {
 // Where samples are less similar to their own labels than to others, an unbounded fit would give a negative
 // scale and an offset that compensates it. The bound prevents both; rows without features get about the share
 // of positives.
-TEST(OutputStart, SimilarityNeverCountsAgainstALabel) {
+TEST(OutputInit, SimilarityNeverCountsAgainstALabel) {
   std::vector<Sample> samples;
   for (std::uint32_t i = 0; i < 300; ++i)
     samples.push_back({{{i % 7, 0.4f}, {7 + i % 11, 0.2f}, {20 + i % 4, 0.9f}}, {i % 5, 5 + i % 3}});
   const Dataset data = dataset_of(samples, 24, 8);
-  const OutputStart start = fit(data, 1024);
+  const OutputInit start = fit(data, 1024);
   EXPECT_GE(start.scale, 0.0);
   EXPECT_GE(start.prior, 0.0);
   EXPECT_LE(start.prior, 1.0);
@@ -151,9 +151,9 @@ Config wide_config(double share) {
   return config;
 }
 
-TEST(OutputStart, BiasesAndWideWeightsStartAtItsShare) {
+TEST(OutputInit, BiasesAndWideWeightsStartAtItsShare) {
   const Dataset data = labelled_data(1);
-  const OutputStart fitted = fit(data, 20);
+  const OutputInit fitted = fit(data, 20);
   for (const double share : {0.0, 0.25, 1.0}) {
     const Config config = wide_config(share);
     const Trainer trainer(fresh_job(config, data));

@@ -17,7 +17,7 @@
 
 namespace slide {
 
-struct OutputStart {
+struct OutputInit {
   double scale = 0.0;   // length of a neuron's initial linear-term weights
   double prior = 0.0;   // factor of the log-odds of the label frequency in the initial bias
   double offset = 0.0;  // constant added to all initial biases
@@ -28,9 +28,9 @@ struct OutputStart {
 // negative samples per training sample. `items`: item weights w_l; <w_l, x> then replaces <s_l, x> / |s_l|;
 // or nullptr. Returns nullopt where too few samples share a label with another sample. Pure function; the
 // result does not depend on `threads`.
-std::optional<OutputStart> fit_output_start(const Dataset& train,
-                                            std::span<const std::uint32_t> label_frequencies,
-                                            const FeatureScale& scale, double negatives, std::uint64_t seed,
-                                            int threads, const ItemWeights* items = nullptr);
+std::optional<OutputInit> fit_output_init(const Dataset& train,
+                                          std::span<const std::uint32_t> label_frequencies,
+                                          const FeatureScale& scale, double negatives, std::uint64_t seed,
+                                          int threads, const ItemWeights* items = nullptr);
 
 }  // namespace slide

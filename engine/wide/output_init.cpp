@@ -1,4 +1,4 @@
-#include "engine/wide/output_start.h"
+#include "engine/wide/output_init.h"
 
 #include <algorithm>
 #include <array>
@@ -33,6 +33,7 @@ void sort_distinct(std::vector<std::uint32_t>& ids) {
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 }
 
+// `count` ids below `bound`, drawn with replacement; ascending, without duplicates.
 std::vector<std::uint32_t> draw(std::size_t count, std::size_t bound, Rng& rng) {
   std::vector<std::uint32_t> drawn;
   for (std::size_t i = 0; i < count; ++i) drawn.push_back(rng.below(static_cast<std::uint32_t>(bound)));
@@ -99,61 +100,64 @@ class ItemSimilarity {
   std::uint32_t label_ = 0;
 };
 
-// The pairs of one block; adds the block's evidence to `evidence`.
+// The pairs of the block's samples with the block's labels and with uniform labels; a uniform label stands
+// for several of the sample's `negatives`.
 template <class Similarity>
 std::vector<Pair> pairs_of_block(const Dataset& train, std::span<const std::uint32_t> frequencies,
                                  Similarity similarity, const SampleBlock& block, double negatives,
                                  Rng& rng) {
-  const std::size_t wanted = std::min(kDrawn, frequencies.size());
-  const double weight_of_drawn = std::min(negatives, double(frequencies.size())) / double(wanted);
-  std::vector<std::uint32_t> all = draw(wanted, frequencies.size(), rng);
-  all.insert(all.end(), block.labels.begin(), block.labels.end());
-  sort_distinct(all);
+  const std::size_t drawn = std::min(kDrawn, frequencies.size());
+  const double weight_of_drawn = std::min(negatives, double(frequencies.size())) / double(drawn);
+  std::vector<std::uint32_t> labels = draw(drawn, frequencies.size(), rng);
+  labels.insert(labels.end(), block.labels.begin(), block.labels.end());
+  sort_distinct(labels);
   std::vector<Pair> pairs;
-  for (const std::uint32_t label : all) {
+  for (const std::uint32_t label : labels) {
     similarity.take(label);
     const double odds = log_odds(frequencies[label], train.samples());
     const double weight = std::ranges::binary_search(block.labels, label) ? 1.0 : weight_of_drawn;
-    double unlike = 0.0;  // weight of the samples that share no feature with the label
+    double dissimilar = 0.0;  // weight of the samples that share no feature with the label
     for (std::size_t s = 0; s < block.samples.size(); ++s) {
       if (std::ranges::binary_search(train.labels(block.samples[s]), label)) {
         pairs.push_back({similarity.of_own(block.rows[s]), odds, 1.0, true});
-      } else if (const double like = similarity.of_other(block.rows[s]); like == 0.0) {
-        unlike += weight;
+      } else if (const double other = similarity.of_other(block.rows[s]); other == 0.0) {
+        dissimilar += weight;
       } else {
-        pairs.push_back({like, odds, weight, false});
+        pairs.push_back({other, odds, weight, false});
       }
     }
-    if (unlike > 0.0) pairs.push_back({0.0, odds, unlike, false});
+    if (dissimilar > 0.0) pairs.push_back({0.0, odds, dissimilar, false});
   }
   return pairs;
 }
 
-using Vector = std::array<double, 3>;
+constexpr std::size_t kTerms = 3;          // scale, prior, offset
+using Terms = std::array<double, kTerms>;  // the model, or one value for each of its parameters
+using IsFree = std::array<bool, kTerms>;   // by parameter: whether the fit may change it
 constexpr double kNoBound = std::numeric_limits<double>::infinity();
 
-// Log loss of the pairs under the model (scale, prior, offset), with gradient and Hessian.
+// Loss of the pairs under a model, with gradient and Hessian.
 struct Objective {
   double loss = 0.0;
-  Vector gradient{};
-  std::array<double, 9> hessian{};  // lower half, by rows
+  Terms gradient{};
+  std::array<double, kTerms * kTerms> hessian{};  // lower half, by rows
 };
 
 // Weighted logistic loss with its derivatives, at z = model . (similarity, log-odds, 1):
-// log(1 + e^z) - z for positive pairs, without overflow.
-Objective objective_of(const Vector& model, std::span<const Pair> pairs) {
+// log(1 + e^z), less z for positive pairs, without overflow.
+Objective objective_of(const Terms& model, std::span<const Pair> pairs) {
   Objective sum;
   for (const Pair& pair : pairs) {
-    const Vector input{pair.similarity, pair.odds, 1.0};
+    const Terms input{pair.similarity, pair.odds, 1.0};
     const double z = model[0] * input[0] + model[1] * input[1] + model[2];
     const double e = std::exp(-std::fabs(z));
     const double p = z >= 0 ? 1.0 / (1.0 + e) : e / (1.0 + e);
     sum.loss += pair.weight * (std::log(1.0 + e) + std::max(z, 0.0) - (pair.positive ? z : 0.0));
     const double first = pair.weight * (p - (pair.positive ? 1.0 : 0.0)),
                  second = pair.weight * p * (1.0 - p);
-    for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t i = 0; i < kTerms; ++i) {
       sum.gradient[i] += first * input[i];
-      for (std::size_t j = 0; j <= i; ++j) sum.hessian[i * 3 + j] += second * input[i] * input[j];
+      for (std::size_t j = 0; j <= i; ++j) sum.hessian[i * kTerms + j] += second * input[i] * input[j];
     }
   }
   return sum;
@@ -165,13 +169,13 @@ struct Fit {
   int threads;
 
   // Objective with a small ridge penalty, which keeps the model finite for separable pairs.
-  Objective at(const Vector& model) const {
-    constexpr Vector kPenalty{0.01, 1.0, 0.01};
+  Objective objective_at(const Terms& model) const {
+    constexpr Terms kPenalty{0.01, 1.0, 0.01};
     Objective sum;
-    for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t i = 0; i < kTerms; ++i) {
       sum.loss += 0.5 * kPenalty[i] * model[i] * model[i];
       sum.gradient[i] = kPenalty[i] * model[i];
-      sum.hessian[i * 3 + i] = kPenalty[i];
+      sum.hessian[i * kTerms + i] = kPenalty[i];
     }
     std::array<Objective, kParts> parts;  // summed in order: independent of threads
     parallel_for(kParts, threads, [&](std::size_t p, int) {
@@ -187,39 +191,50 @@ struct Fit {
   }
 };
 
-// Newton's method with step halving, from `model`; changes only the parameters marked `free`.
-Vector minimise(const Fit& fit, Vector model, const std::array<bool, 3>& free) {
-  Objective at = fit.at(model);
-  for (int round = 0; round < 50; ++round) {
-    std::array<double, 9> factor = at.hessian;
-    Vector step = at.gradient;
-    for (std::size_t i = 0; i < 3; ++i) {
-      if (free[i]) continue;
-      step[i] = 0.0;
-      for (std::size_t j = 0; j < 3; ++j) factor[std::max(i, j) * 3 + std::min(i, j)] = i == j ? 1.0 : 0.0;
-    }
-    solve_by_cholesky(step.size(), factor.data(), step.data());
-    double share = 1.0, before = at.loss;
-    for (; share > 1e-6; share /= 2) {
-      Vector next = model;
-      for (std::size_t i = 0; i < 3; ++i) next[i] -= share * step[i];
-      Objective there = fit.at(next);
-      if (!(there.loss <= before)) continue;
+// Solves Hessian * step = gradient for the free parameters; the steps of the others are 0, because their rows
+// and columns of the Hessian become those of the identity.
+Terms newton_step(const Objective& at, const IsFree& free) {
+  std::array<double, kTerms* kTerms> hessian = at.hessian;
+  Terms step = at.gradient;
+  for (std::size_t i = 0; i < kTerms; ++i) {
+    if (free[i]) continue;
+    step[i] = 0.0;
+    for (std::size_t j = 0; j < kTerms; ++j)
+      hessian[std::max(i, j) * kTerms + std::min(i, j)] = i == j ? 1.0 : 0.0;
+  }
+  solve_by_cholesky(kTerms, hessian.data(), step.data());
+  return step;
+}
+
+// Newton's method with step halving, from `model`.
+Terms minimise(const Fit& fit, Terms model, const IsFree& free) {
+  constexpr int kMaxSteps = 50;
+  constexpr double kMinStep = 1e-6;  // share of a Newton step
+  constexpr double kMinGain = 1e-7;  // of the loss by a step, relative
+  Objective objective = fit.objective_at(model);
+  for (int i = 0; i < kMaxSteps; ++i) {
+    const Terms step = newton_step(objective, free);
+    const double loss_before = objective.loss;
+    for (double share = 1.0; share > kMinStep; share /= 2) {
+      Terms next = model;
+      for (std::size_t t = 0; t < kTerms; ++t) next[t] -= share * step[t];
+      const Objective next_objective = fit.objective_at(next);
+      if (!(next_objective.loss <= loss_before)) continue;
       model = next;
-      at = there;
+      objective = next_objective;
       break;
     }
-    if (before - at.loss <= 1e-7 * before) break;
+    if (loss_before - objective.loss <= kMinGain * loss_before) break;
   }
   return model;
 }
 
 // Minimises with bounds: scale >= 0, prior in [0, 1]. A parameter beyond its bound is fixed there, and the
-// others are fitted again.
-Vector minimise(const Fit& fit) {
-  constexpr Vector kMin{0.0, 0.0, -kNoBound}, kMax{kNoBound, 1.0, kNoBound};
-  std::array<bool, 3> free{true, true, true};
-  for (Vector model{};;) {
+// others are fitted again, from 0.
+Terms minimise_bounded(const Fit& fit) {
+  constexpr Terms kMin{0.0, 0.0, -kNoBound}, kMax{kNoBound, 1.0, kNoBound};
+  IsFree free{true, true, true};
+  for (Terms model{};;) {
     model = minimise(fit, model, free);
     std::size_t i = 0;
     while (i < model.size() && kMin[i] <= model[i] && model[i] <= kMax[i]) ++i;
@@ -233,10 +248,10 @@ Vector minimise(const Fit& fit) {
 
 }  // namespace
 
-std::optional<OutputStart> fit_output_start(const Dataset& train,
-                                            std::span<const std::uint32_t> label_frequencies,
-                                            const FeatureScale& scale, double negatives, std::uint64_t seed,
-                                            int threads, const ItemWeights* items) {
+std::optional<OutputInit> fit_output_init(const Dataset& train,
+                                          std::span<const std::uint32_t> label_frequencies,
+                                          const FeatureScale& scale, double negatives, std::uint64_t seed,
+                                          int threads, const ItemWeights* items) {
   const LabelSums sums(train, label_frequencies.size(), scale);
   std::array<std::vector<Pair>, kBlocks> pairs_of;  // by block of samples
   std::array<std::size_t, kBlocks> evidence{};
@@ -256,8 +271,8 @@ std::optional<OutputStart> fit_output_start(const Dataset& train,
     pairs.insert(pairs.end(), pairs_of[b].begin(), pairs_of[b].end());
   }
   if (all_evidence < kMinEvidence) return std::nullopt;
-  const Vector model = minimise({pairs, threads});
-  return OutputStart{model[0], model[1], model[2]};
+  const Terms model = minimise_bounded({pairs, threads});
+  return OutputInit{model[0], model[1], model[2]};
 }
 
 }  // namespace slide
