@@ -30,7 +30,7 @@ constexpr std::uint32_t kFlagFactors = 8;
 constexpr std::uint32_t kFlagNeighbours = 16;
 constexpr std::uint32_t kFlagBf16 = 32;  // quantized forms
 constexpr std::uint32_t kFlagInt8 = 64;
-constexpr std::uint32_t kFlagIdle = 128;
+constexpr std::uint32_t kFlagUnseenRuns = 128;
 constexpr std::uint32_t kFlagDense = 256;
 constexpr std::uint32_t kFlagCrosses = 512;
 constexpr std::uint32_t kFlagFeatureWeights = 1024;
@@ -64,8 +64,9 @@ std::uint32_t flags_of(const ModelParts& model) {
   return flag_of(model.form) | (state_of(model) != nullptr ? kFlagOptimizer : 0) |
          (linear_term_of(network.output()) != nullptr ? kFlagWide : 0) |
          (model.text != nullptr ? kFlagText : 0) | (scale_of(network).factors().empty() ? 0 : kFlagFactors) |
-         (model.trained.neighbours != nullptr ? kFlagNeighbours : 0) | (model.idle.empty() ? 0 : kFlagIdle) |
-         (model.shape.dense > 0 ? kFlagDense : 0) | (model.shape.crosses > 0 ? kFlagCrosses : 0) |
+         (model.trained.neighbours != nullptr ? kFlagNeighbours : 0) |
+         (model.unseen_runs.empty() ? 0 : kFlagUnseenRuns) | (model.shape.dense > 0 ? kFlagDense : 0) |
+         (model.shape.crosses > 0 ? kFlagCrosses : 0) |
          (similarity_of(model).empty() ? 0 : kFlagFeatureWeights) |
          (model.thresholds != nullptr ? kFlagThresholds : 0) |
          (model.trained.calibration ? kFlagCalibration : 0);
@@ -147,7 +148,7 @@ void put_contents(ByteWriter& out, const ModelParts& model, const std::string& t
   put_matrices(out, network, state, model.form);
   put_sparse(out, model, state);
   if (model.text != nullptr) out.put_array(text.data(), text.size());
-  out.put_values(model.idle);
+  out.put_values(model.unseen_runs);
   if (model.thresholds != nullptr) put_thresholds(out, *model.thresholds);
   if (model.trained.calibration) put_calibration(out, *model.trained.calibration);
 }
@@ -291,8 +292,8 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
   std::shared_ptr<const TextModel> text;
   if ((flags & kFlagText) != 0) text = get_text(in, config, shape, path);
   bytes.text = left - in.left();
-  std::vector<std::uint32_t> idle;
-  if ((flags & kFlagIdle) != 0) in.get_vector(idle, shape.labels);
+  std::vector<std::uint32_t> unseen_runs;
+  if ((flags & kFlagUnseenRuns) != 0) in.get_vector(unseen_runs, shape.labels);
   std::optional<Thresholds> thresholds;
   if ((flags & kFlagThresholds) != 0) thresholds = get_thresholds(in, shape.labels);
   std::optional<Calibration> calibration;
@@ -311,7 +312,7 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
           state_read ? std::optional(std::move(state)) : std::nullopt,
           std::move(neighbours),
           std::move(text),
-          std::move(idle),
+          std::move(unseen_runs),
           std::move(thresholds),
           calibration,
           0,
