@@ -1,11 +1,9 @@
 #include "datasets/sidecar/sample_keys.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 #include <optional>
-#include <system_error>
 #include <unordered_map>
 #include <utility>
 
@@ -19,6 +17,7 @@
 #include "datasets/text/table.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/base/number_text.h"
 #include "engine/base/parallel.h"
 
 namespace slide {
@@ -41,12 +40,9 @@ class KeyNumbers {
   KeyValues values_;
 };
 
-// Parses the whole text as a number.
-std::optional<double> number_in_text(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number)) return {};
-  return number;
+std::optional<double> finite_number_of(std::string_view text) {
+  const auto number = number_of<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 // Keys of the samples of a chunk, consecutively.
@@ -102,7 +98,7 @@ std::vector<double> numbers_in(const KeyValues& times, const std::string& data) 
   std::vector<double> numbers;
   LogTimes units;
   for (std::size_t i = 0; i < times.distinct.size(); ++i) {
-    const std::optional<double> number = number_in_text(times.distinct[i]);
+    const std::optional<double> number = finite_number_of(times.distinct[i]);
     if (number) {
       numbers.push_back(*number);
       units.add(*number);

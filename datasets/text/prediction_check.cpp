@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <optional>
 
@@ -64,8 +63,7 @@ std::optional<Answer> answer_of(std::string_view line, bool named) {
     if (named) continue;
     const std::string_view id = field.substr(0, field.rfind(':'));
     if (!is_id_of_label(id)) return std::nullopt;
-    std::size_t number = 0;
-    std::from_chars(id.data(), id.data() + id.size(), number);
+    const std::size_t number = number_of<std::size_t>(id).value_or(0);
     answer.ascending = answer.ascending && (answer.scores == 1 || number > last_id);
     last_id = number;
   }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 
 #include "engine/base/error.h"
+#include "engine/base/number_text.h"
 #include "engine/base/parallel.h"
 #include "engine/base/score_key.h"
 #include "engine/config/names.h"
@@ -288,10 +288,8 @@ std::optional<std::uint32_t> SimilarNames::find(const std::string& name) const {
     const auto found = features_.find(name);
     return found != features_.end() ? std::optional(found->second) : std::nullopt;
   }
-  std::uint32_t id = 0;
-  const char* const end = name.data() + name.size();
-  const auto [stop, error] = std::from_chars(name.data(), end, id);
-  return error == std::errc() && stop == end && id < size_ ? std::optional(id) : std::nullopt;
+  const auto id = number_of<std::uint32_t>(name);
+  return id && *id < size_ ? id : std::nullopt;
 }
 
 std::uint32_t SimilarNames::id_of(const std::string& name) const {
