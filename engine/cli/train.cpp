@@ -305,8 +305,8 @@ void train(TrainingRun& run, const TrainCommand& command, Cluster& cluster,
     bad.add(data.train_report);
     bad.add(data.test_report);
     bad.add(data.validation_report);
-    warnings.add(data.warnings());
   };
+  observer.warnings = [&](const std::vector<std::string>& all) { warnings.add(all); };
   if (command.skip_bad) run.skip_bad_rows();
   const RunResult result = run.train(observer);
   if (!result.stopped) {

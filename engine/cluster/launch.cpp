@@ -1,8 +1,10 @@
 #include "engine/cluster/launch.h"
-#include "engine/base/number_text.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
+
+#include "engine/base/number_text.h"
 
 namespace slide {
 

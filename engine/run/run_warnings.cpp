@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -15,7 +14,6 @@
 #include "datasets/rows/labelled_line.h"
 #include "datasets/rows/xmc_header.h"
 #include "engine/base/error.h"
-#include "engine/base/free_memory.h"
 #include "engine/run/dense_column.h"
 #include "engine/run/unknown.h"
 
@@ -99,13 +97,6 @@ std::string unlabelled_warning(const Dataset& train, const std::string& path) {
                      shown_path(path), without, train.samples());
 }
 
-// Whether memory cannot hold the weights of so many labels, in float32 from 128 units: require_memory() then
-// refuses them, with the reason of gap_warning().
-bool exceed_memory(std::size_t labels) {
-  constexpr double kBytes = 128 * sizeof(float);
-  return kBytes * double(labels) > free_memory().value_or(INFINITY);
-}
-
 }  // namespace
 
 void add_warnings(const DataConfig& config, RunData& data) {
@@ -114,7 +105,7 @@ void add_warnings(const DataConfig& config, RunData& data) {
   const auto labels = data.train.label_count();
   if (!log) add_label_warnings(data.train, config.train, data.train_report);
   const bool states_sizes = !log && data.text == nullptr && has_xmc_header(head_of_file(config.train));
-  if (!log && data.text == nullptr && !states_sizes && !exceed_memory(labels))
+  if (!log && data.text == nullptr && !states_sizes)
     add_gap_warning(data.train, config.train, data.train_report);
   if (log) add_log_warnings(data.train, config.train, data.train_report);
   if (std::string bare = log ? "" : unlabelled_warning(data.train, config.train); !bare.empty())

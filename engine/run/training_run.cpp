@@ -137,6 +137,7 @@ RunResult TrainingRun::train(const RunObserver& observer) {
   if (saved_) check_data(data);
   const MemoryPlan minimum = plan_least(*config_, data.train, threads_, cluster_);
   require_memory(minimum, cluster_);
+  notify(observer.warnings, data.warnings());
   TrainingRows rows = rows_of(data);
   const std::size_t evaluated =
       std::max(data.test ? data.test->size() : 0, validation_ ? validation_->size() : 0);
