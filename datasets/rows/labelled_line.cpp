@@ -8,6 +8,7 @@
 #include "datasets/rows/row_parser.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/base/number_text.h"
 
 namespace slide {
 
@@ -162,7 +163,7 @@ namespace {
 bool is_feature(std::string_view token) {
   const std::size_t colon = token.find(':');
   if (colon == 0 || colon == std::string_view::npos || colon + 1 == token.size()) return false;
-  return token.substr(0, colon).find_first_not_of("0123456789") == std::string_view::npos &&
+  return is_digits(token.substr(0, colon)) &&
          token.substr(colon + 1).find_first_not_of("0123456789.eE+-") == std::string_view::npos;
 }
 

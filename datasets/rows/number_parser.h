@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "engine/base/number_text.h"
+
 namespace slide {
 
 inline constexpr std::size_t kReadAhead = 16;  // bytes
@@ -35,10 +37,6 @@ inline LeadingDigits leading_digits(const char* text) {
   const std::uint64_t high = (word & mask) * 0x000f424000000064ULL;         // 100 + (10^6 << 32)
   const std::uint64_t low = ((word >> 16) & mask) * 0x0000271000000001ULL;  // 1 + (10^4 << 32)
   return {(high + low) >> 32, count};
-}
-
-inline bool is_digit(char c) {
-  return static_cast<unsigned char>(c - '0') < 10;
 }
 
 // Parses an id of more than eight digits; kIdTooLarge beyond sixteen.

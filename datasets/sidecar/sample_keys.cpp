@@ -122,15 +122,15 @@ std::vector<double> numbers_in(const KeyValues& times, const std::string& data) 
 // Whether a text is a date that does not begin with its year: 31.5.2024, 05/31/24, Fri May 31 2024.
 bool is_date_out_of_order(std::string_view text) {
   constexpr std::string_view kNames = "JanFebMarAprMayJunJulAugSepOctNovDecMonTueWedThuFriSatSun";
-  const std::size_t digits = text.find_first_not_of("0123456789");
+  const std::size_t digits = text.find_first_not_of(kDigits);
   if (digits == std::string_view::npos) return false;
   if (digits == 0) {
     const std::size_t end = std::min(text.find_first_of(" ,.-"), text.size());
     const std::size_t name = end < 3 ? std::string_view::npos : kNames.find(text.substr(0, 3));
     return name != std::string_view::npos && name % 3 == 0 && end < text.size() &&
-           text.find_first_of("0123456789") != std::string_view::npos;
+           text.find_first_of(kDigits) != std::string_view::npos;
   }
-  const std::size_t second = std::min(text.find_first_not_of("0123456789", digits + 1), text.size());
+  const std::size_t second = std::min(text.find_first_not_of(kDigits, digits + 1), text.size());
   return digits <= 2 && std::string_view("/.-").find(text[digits]) != std::string_view::npos &&
          second > digits + 1 && second <= digits + 3 && second < text.size() && text[second] == text[digits];
 }

@@ -9,6 +9,7 @@
 #include "datasets/text/column_names.h"
 #include "datasets/text/label_cells.h"
 #include "engine/base/foreign_text.h"
+#include "engine/base/number_text.h"
 
 namespace slide {
 
@@ -16,10 +17,6 @@ namespace {
 
 constexpr std::size_t kMaxColumns = 3;
 constexpr std::size_t kMinLines = 3;  // fewer lines are not checked
-
-bool is_number(std::string_view cell) {
-  return !cell.empty() && cell.find_first_not_of("0123456789") == std::string_view::npos;
-}
 
 std::vector<std::string_view> cells_of(std::string_view line) {
   std::vector<std::string_view> cells;
@@ -41,7 +38,7 @@ void ColumnCheck::Column::add(std::string_view cell) {
     words += c != ' ' && !in_word ? 1 : 0;
     in_word = c != ' ';
   }
-  numbers += is_number(cell) ? 1 : 0;
+  numbers += is_digits(cell) ? 1 : 0;
   uris += cell.starts_with("<http") && cell.ends_with('>') ? 1 : 0;
   with_separator += cell.find_first_of(",;|") != std::string_view::npos ? 1 : 0;
 }

@@ -6,6 +6,7 @@
 
 #include "datasets/rows/labelled_line.h"
 #include "engine/base/foreign_text.h"
+#include "engine/base/number_text.h"
 
 namespace slide {
 
@@ -43,12 +44,11 @@ bool is_parted_by(std::string_view cell, std::string_view separator) {
 }  // namespace
 
 bool is_decimal_whole(std::string_view text) {
-  const std::size_t end = text.find_first_not_of("0123456789");
+  const std::size_t end = text.find_first_not_of(kDigits);
   return end != 0 && end != std::string_view::npos && text.substr(end) == ".0";
 }
 
 bool is_decimal(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789";
   const std::size_t point = text.find_first_not_of(kDigits);
   return text.size() > 1 && point != std::string_view::npos && text[point] == '.' &&
          text.find_first_not_of(kDigits, point + 1) == std::string_view::npos;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "engine/base/foreign_text.h"
 #include "engine/base/rng.h"
 
 namespace slide {
@@ -130,7 +131,7 @@ char lower(char c) {
 
 // Start of the code point that contains the byte at `at`.
 std::size_t start_before(std::string_view text, std::size_t at) {
-  while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
+  while (at > 0 && !begins_character(text[at])) --at;
   return at;
 }
 
@@ -242,8 +243,7 @@ void Tokenizer::add_char_ngrams(std::size_t token) {
   if (whole) marked_.push_back('>');
   starts_.clear();
   for (std::size_t at = 0; at < marked_.size(); ++at) {
-    if ((static_cast<unsigned char>(marked_[at]) & 0xc0) != 0x80)
-      starts_.push_back(static_cast<std::uint32_t>(at));
+    if (begins_character(marked_[at])) starts_.push_back(static_cast<std::uint32_t>(at));
   }
   const std::size_t length = starts_.size();
   starts_.push_back(static_cast<std::uint32_t>(marked_.size()));

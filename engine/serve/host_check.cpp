@@ -9,6 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/base/number_text.h"
 
 namespace slide::serve {
 
@@ -20,10 +21,6 @@ struct Authority {
   std::string host;  // lower case; an IPv6 address without brackets
   bool address = false;
 };
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 // Characters of a registered name, RFC 3986, without percent signs.
 bool is_name_char(char c) {
