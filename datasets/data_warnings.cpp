@@ -203,10 +203,12 @@ void add_text_warnings(const TextSource& source, const ReadOptions& options, Rea
   const bool log = options.format == DataFormat::kInteractions;
   const TextSource checked = {log ? source.text.substr(0, kCheckedBytes) : source.text, source.origin,
                               source.file};
-  // The checked part of a log may end within a character.
   const auto at = first_no_utf8(checked, options.threads);
-  if (at && (!log || *at + 4 < checked.text.size() || checked.text.size() == source.text.size()))
-    report.add_warning(not_utf8_warning(source.text, *at, source.origin, 0));
+  constexpr std::size_t kMaxCharacter = 4;  // bytes in UTF-8
+  const bool is_cut =
+      at && checked.text.size() < source.text.size() &&
+      *at + kMaxCharacter >= checked.text.size();  // a character at the end of the checked part
+  if (at && !is_cut) report.add_warning(not_utf8_warning(source.text, *at, source.origin, 0));
   if (table) {
     check_table(source, options, report);
     warn_of_second_header(source, options, report);
@@ -299,8 +301,8 @@ void add_label_warnings(const Dataset& train, const std::string& path, ReadRepor
                     "check that the labels are where they are read",
                     shown_path(path), all.size()));
   }
-  const bool nearly = distinct >= kManyLabels && once * 10 >= distinct * 9;
-  if (once < distinct && !nearly) return;
+  const bool nearly_all_once = distinct >= kManyLabels && once * 10 >= distinct * 9;
+  if (once < distinct && !nearly_all_once) return;
   std::size_t labelled = 0;
   for (std::size_t i = 0; i < train.samples() && labelled < kMinLabels; ++i)
     labelled += train.labels(i).empty() ? 0 : 1;

@@ -103,9 +103,9 @@ bool is_timed_log(std::string_view text) {
       ++lines;
       if (!try_cut_fields(line, separator, fields, unquoted)) continue;
       if (fields.size() != 3 && fields.size() != 4) continue;
-      const bool numbers = std::ranges::all_of(
-          fields, [](std::string_view field) { return number_of<double>(field).has_value(); });
-      timed += numbers && time_unit_of(*number_of<double>(fields.back())) ? 1 : 0;
+      const auto is_number = [](std::string_view field) { return number_of<double>(field).has_value(); };
+      const bool are_numbers = std::ranges::all_of(fields, is_number);
+      timed += are_numbers && time_unit_of(*number_of<double>(fields.back())) ? 1 : 0;
     }
     if (lines >= 2 && timed == lines) return true;
   }
@@ -158,9 +158,9 @@ void split_log_line(std::string_view line, const LogLayout& layout, LogLine& res
   result.of_pair = {};
   cut_fields(line, layout.separator, result.fields, result.unquoted);
   layout.form == TextForm::kItemPairs ? split_pair(line, layout, result) : split_list(line, result);
-  if (layout.separator == Separator::kTab || layout.separator == Separator::kBlanks ||
-      line.find('\t') == std::string_view::npos)
-    return;
+  const bool separates_at_tabs =
+      layout.separator == Separator::kTab || layout.separator == Separator::kBlanks;
+  if (separates_at_tabs || line.find('\t') == std::string_view::npos) return;
   refuse_tab(line, result.user);
   for (const std::string_view item : result.items) refuse_tab(line, item);
 }
