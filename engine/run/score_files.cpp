@@ -138,8 +138,8 @@ TruthOptions truth_options(const DataConfig& data) {
   reading.columns = {data.text, data.labels, data.label_separator, ""};
   reading.log = log_options(data);
   reading.known = data.known;
-  if (data.kind == DataKind::kInteractions || !data.user.empty() || !data.item.empty())
-    reading.format = DataFormat::kInteractions;
+  const bool names_log_columns = !data.user.empty() || !data.item.empty();
+  if (data.kind == DataKind::kInteractions || names_log_columns) reading.format = DataFormat::kInteractions;
   if (data.format != DataFormat::kAuto) reading.format = data.format;
   return reading;
 }
