@@ -14,14 +14,15 @@ namespace {
 
 // ['a', 'b'], ("a", "b") or {'a', 'b'}.
 bool is_python_list(std::string_view cell) {
+  constexpr std::string_view kOpening = "[({", kClosing = "])}";
   if (cell.size() < 2) return false;
-  const char open = cell.front(), close = cell.back();
-  if (!(open == '[' && close == ']') && !(open == '(' && close == ')') && !(open == '{' && close == '}'))
-    return false;
+  const std::size_t kind = kOpening.find(cell.front());
+  if (kind == std::string_view::npos || cell.back() != kClosing[kind]) return false;
+  const bool is_square = cell.front() == '[';  // other brackets may belong to a name, unless they hold quotes
   const std::string_view inner = trimmed(cell.substr(1, cell.size() - 2));
-  if (inner.empty()) return open == '[';
+  if (inner.empty()) return is_square;
   const bool quoted = inner.front() == '\'' || inner.front() == '"';
-  return quoted ? inner.find(inner.front(), 1) != std::string_view::npos : open == '[';
+  return quoted ? inner.find(inner.front(), 1) != std::string_view::npos : is_square;
 }
 
 // <http://x/1> <http://x/2>

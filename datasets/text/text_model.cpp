@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "datasets/text/log_fields.h"
+#include "engine/base/aligned.h"
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 #include "engine/base/finite.h"
@@ -164,8 +165,8 @@ std::uint64_t TextModel::digest() const {
     add(option);
   }
   std::string bytes = to_bytes();
-  bytes.resize((bytes.size() + 7) / 8 * 8);
-  for (std::size_t at = 0; at < bytes.size(); at += 8) {
+  bytes.resize(round_up(bytes.size(), sizeof(std::uint64_t)));  // zeros
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes.data() + at, sizeof word);
     add(word);

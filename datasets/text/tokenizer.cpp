@@ -245,13 +245,13 @@ void Tokenizer::add_char_ngrams(std::size_t token) {
   for (std::size_t at = 0; at < marked_.size(); ++at) {
     if (begins_character(marked_[at])) starts_.push_back(static_cast<std::uint32_t>(at));
   }
-  const std::size_t length = starts_.size();
+  const std::size_t length = starts_.size();  // code points
   starts_.push_back(static_cast<std::uint32_t>(marked_.size()));
   for (std::size_t first = 0; first < length; ++first) {
     for (std::size_t count = options_.char_ngrams_min; count <= options_.char_ngrams_max; ++count) {
       if (first + count > length) break;
-      // only a word boundary mark
-      if (count == 1 && (first == 0 || (whole && first + 1 == length))) continue;
+      const bool is_mark = count == 1 && (first == 0 || (whole && first + 1 == length));
+      if (is_mark) continue;
       const std::uint32_t begin = starts_[first], bytes = starts_[first + count] - begin;
       features_.push_back(not_zero(hash_bytes(kCharSeed, std::string_view(marked_).substr(begin, bytes))));
       places_.push_back({static_cast<std::uint32_t>(token), bytes, begin, true});
