@@ -61,15 +61,22 @@ std::span<const std::uint16_t> similarity_of(const ModelParts& model) {
 
 std::uint32_t flags_of(const ModelParts& model) {
   const Network& network = model.trained.network;
-  return flag_of(model.form) | (state_of(model) != nullptr ? kFlagOptimizer : 0) |
-         (linear_term_of(network.output()) != nullptr ? kFlagWide : 0) |
-         (model.text != nullptr ? kFlagText : 0) | (scale_of(network).factors().empty() ? 0 : kFlagFactors) |
-         (model.trained.neighbours != nullptr ? kFlagNeighbours : 0) |
-         (model.unseen_runs.empty() ? 0 : kFlagUnseenRuns) | (model.shape.dense > 0 ? kFlagDense : 0) |
-         (model.shape.crosses > 0 ? kFlagCrosses : 0) |
-         (similarity_of(model).empty() ? 0 : kFlagFeatureWeights) |
-         (model.thresholds != nullptr ? kFlagThresholds : 0) |
-         (model.trained.calibration ? kFlagCalibration : 0);
+  const std::pair<bool, std::uint32_t> sections[] = {
+      {state_of(model) != nullptr, kFlagOptimizer},
+      {linear_term_of(network.output()) != nullptr, kFlagWide},
+      {model.text != nullptr, kFlagText},
+      {!scale_of(network).factors().empty(), kFlagFactors},
+      {model.trained.neighbours != nullptr, kFlagNeighbours},
+      {!model.unseen_runs.empty(), kFlagUnseenRuns},
+      {model.shape.dense > 0, kFlagDense},
+      {model.shape.crosses > 0, kFlagCrosses},
+      {!similarity_of(model).empty(), kFlagFeatureWeights},
+      {model.thresholds != nullptr, kFlagThresholds},
+      {model.trained.calibration.has_value(), kFlagCalibration},
+  };
+  std::uint32_t flags = flag_of(model.form);
+  for (const auto& [is_there, flag] : sections) flags |= is_there ? flag : 0;
+  return flags;
 }
 
 std::uint32_t version_of(const ModelParts& model) {
