@@ -76,14 +76,15 @@ void print_figures(const TableFigures& f) {
         1e6 * f.rehash_seconds, memory_text(f.bytes));
 }
 
-void print_json(const TableFigures& f) {
+void print_json(const TableFigures& figures) {
   print(
       "{{\"family\": \"{}\", \"candidates\": \"{}\", \"k\": {}, \"tables\": {}, \"recall_at_10\": {:.4f}, "
       "\"found\": {:.1f}, \"largest_bucket\": {:.5f}, \"in_full_buckets\": {:.5f}, \"query_seconds\": "
       "{:.3e}, "
       "\"build_seconds\": {:.3e}, \"rehash_seconds\": {:.3e}, \"bytes\": {:.0f}}}\n",
-      spelling(f.config.family), spelling(f.config.candidates), f.config.k, f.config.tables, f.recall,
-      f.found, f.largest, f.in_full, f.query_seconds, f.build_seconds, f.rehash_seconds, f.bytes);
+      spelling(figures.config.family), spelling(figures.config.candidates), figures.config.k,
+      figures.config.tables, figures.recall, figures.found, figures.largest, figures.in_full,
+      figures.query_seconds, figures.build_seconds, figures.rehash_seconds, figures.bytes);
 }
 
 void run_bench_tables(const BenchCommand& command) {
