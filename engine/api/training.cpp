@@ -38,14 +38,16 @@ Evaluation evaluation_of(const EvalReport& report) {
 TrainObserver observer_of(const Callbacks& callbacks, const std::function<void(const std::string&)>& save) {
   TrainObserver observer;
   if (callbacks.step) {
-    observer.step = [&](const StepReport& r) {
+    observer.step = [&](const StepReport& report) {
       Interruption::end();  // from here on there is a model to keep
-      return call(callbacks.step, Progress{r.epoch, r.step, r.total_steps, r.samples, r.loss, r.seconds});
+      return call(callbacks.step, Progress{report.epoch, report.step, report.total_steps, report.samples,
+                                           report.loss, report.seconds});
     };
   }
   if (callbacks.epoch) {
-    observer.epoch = [&](const EpochReport& r) {
-      call(callbacks.epoch, EpochSummary{r.epoch, r.step, r.loss, r.train_seconds, r.samples_per_second});
+    observer.epoch = [&](const EpochReport& report) {
+      call(callbacks.epoch, EpochSummary{report.epoch, report.step, report.loss, report.train_seconds,
+                                         report.samples_per_second});
     };
   }
   // needed even without a callback: train.patience counts evaluations
