@@ -43,7 +43,8 @@ namespace {
       origin);
 }
 
-// Whether the first records have as many fields as the header and no text of several words, as logs.
+// Whether the first records look like a log with named columns: as many fields as the header, and no text of
+// several words but dates.
 bool has_plain_columns(std::string_view bytes) {
   constexpr std::size_t kRecords = 20;
   std::vector<std::string_view> fields;

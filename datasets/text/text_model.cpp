@@ -68,15 +68,17 @@ TextModel::TextModel(const TextOptions& options, TextModelParts parts)
   }
 }
 
-// Returns whether the hashes differ. Those of a damaged model may be equal or, as no hashes of text do, meet
-// at one place; then it stops early.
+// Fills a hash table of the feature ids, at most half full, by linear probing from the low bits of their
+// hashes. Returns whether the hashes differ. Those of a damaged model may be equal or, as no hashes of text
+// do, share their low bits; then it stops early.
 bool TextModel::fill_slots() {
   slots_.assign(std::bit_ceil(2 * parts_.hashes.size() + 1), kNone);
+  const std::size_t mask = slots_.size() - 1;
   for (std::uint32_t id = 0; id < parts_.hashes.size(); ++id) {
-    std::size_t at = parts_.hashes[id] & (slots_.size() - 1);
+    std::size_t at = parts_.hashes[id] & mask;
     for (std::size_t steps = 0; slots_[at] != kNone; ++steps) {
       if (parts_.hashes[slots_[at]] == parts_.hashes[id] || steps == kMaxSteps) return false;
-      at = (at + 1) & (slots_.size() - 1);
+      at = (at + 1) & mask;
     }
     slots_[at] = id;
   }
