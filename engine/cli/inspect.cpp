@@ -121,19 +121,19 @@ void print_memory(const Config& config, const MemoryPlan& plan, int threads, boo
 
 // A line for each size of bucket, with a bar of its share of the buckets.
 void print_histogram(const lsh::Occupancy& occupancy) {
-  constexpr double kBar = 40;
+  constexpr double kBar = 40;  // characters of all buckets
+  const auto& buckets = occupancy.histogram;
   std::size_t all = 0, last = 0;
-  for (std::size_t i = 0; i < occupancy.histogram.size(); ++i) {
-    all += occupancy.histogram[i];
-    if (occupancy.histogram[i] > 0) last = i;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    all += buckets[i];
+    if (buckets[i] > 0) last = i;
   }
   for (std::size_t i = 0; all > 0 && i <= last; ++i) {
     const std::size_t low = i == 0 ? 0 : std::size_t{1} << (i - 1), high = i < 2 ? low : 2 * low - 1;
-    const double share = double(occupancy.histogram[i]) / double(all);
+    const double bar = std::ceil(kBar * (double(buckets[i]) / double(all)));
     print("         {:>13} entries {:>12} buckets {}\n",
-          low == high ? grouped(low) : fmt::format("{}-{}", grouped(low), grouped(high)),
-          grouped(occupancy.histogram[i]),
-          std::string(static_cast<std::size_t>(std::ceil(kBar * share)), '#'));
+          low == high ? grouped(low) : fmt::format("{}-{}", grouped(low), grouped(high)), grouped(buckets[i]),
+          std::string(static_cast<std::size_t>(bar), '#'));
   }
 }
 
@@ -222,9 +222,8 @@ void print_model(const Model& model, const std::string& path) {
         memory_text(double(bytes.file)), memory_text(double(bytes.weights)), memory_text(double(bytes.wide)),
         model.has_optimizer_state ? "optimizer " + memory_text(double(bytes.optimizer)) + ", " : "",
         memory_text(double(bytes.neighbours)), memory_text(double(bytes.text)));
-  if (model.form != ModelForm::kPlain) {
+  if (model.form != ModelForm::kPlain)
     print("form               {}, in the file and in memory\n", form_name(model.form));
-  }
 }
 
 void inspect_labels(const InspectCommand& command, const Model& model) {

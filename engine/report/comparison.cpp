@@ -80,8 +80,8 @@ bool same_validation(const RunHistory& a, const RunHistory& b) {
 // File name of a setting with its folder, which often distinguishes data sets: "set/train.txt"; for a list of
 // files "set/part1.txt and 3 more".
 std::string name_of_file(std::string setting) {
-  constexpr std::string_view kBetween = "\", \"";
-  std::size_t others = 0;
+  constexpr std::string_view kBetween = "\", \"";  // files of a list ["a", "b"]
+  std::size_t others = 0;                          // files after the first
   for (std::size_t at = setting.rfind(kBetween); at != std::string::npos; at = setting.rfind(kBetween)) {
     setting.resize(at);
     ++others;

@@ -290,13 +290,13 @@ SimilarNames::SimilarNames(const Model& model, SimilarOf of)
 }
 
 std::optional<std::uint32_t> SimilarNames::find(const std::string& name) const {
-  if (model_.text != nullptr && of_ == SimilarOf::kLabels) return model_.text->label_id(name);
-  if (model_.text != nullptr) {
-    const auto found = features_.find(name);
-    return found != features_.end() ? std::optional(found->second) : std::nullopt;
+  if (model_.text == nullptr) {  // names are numbers
+    const auto id = number_of<std::uint32_t>(name);
+    return id && *id < size_ ? id : std::nullopt;
   }
-  const auto id = number_of<std::uint32_t>(name);
-  return id && *id < size_ ? id : std::nullopt;
+  if (of_ == SimilarOf::kLabels) return model_.text->label_id(name);
+  const auto found = features_.find(name);
+  return found != features_.end() ? std::optional(found->second) : std::nullopt;
 }
 
 std::uint32_t SimilarNames::id_of(const std::string& name) const {
