@@ -30,9 +30,10 @@ bool is_fixed(std::string_view key, std::size_t layers) {
       "text.lowercase", "text.word_ngrams",  "text.char_ngrams_min", "text.char_ngrams_max",
       "text.weighting", "text.hash_buckets", "train.weights",        "loss.kind"};
   if (std::ranges::find(kFixed, key) != kFixed.end()) return true;
-  if (!key.starts_with("layer.")) return false;
+  constexpr std::string_view kLayer = "layer.";  // then a number, a point and a name
+  if (!key.starts_with(kLayer)) return false;
   const bool last = key.starts_with(fmt::format("layer.{}.", layers - 1));
-  const std::string_view name = key.substr(key.find('.', 6) + 1);
+  const std::string_view name = key.substr(key.find('.', kLayer.size()) + 1);
   if (last) return name == "wide";
   return name == "size" || name == "kind" || name == "activation";
 }
