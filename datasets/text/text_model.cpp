@@ -157,13 +157,13 @@ void TextModel::items_of(std::string_view text, bool normalize, Row& row) const 
 }
 
 std::uint64_t TextModel::digest() const {
-  const TextOptions& o = options_;
   std::uint64_t sum = 1;
   const auto add = [&](std::uint64_t value) { sum = mix64(sum * 3 + value); };
   for (const std::uint64_t option :
-       {static_cast<std::uint64_t>(o.tokens), std::uint64_t{o.lowercase}, std::uint64_t{o.word_ngrams},
-        std::uint64_t{o.char_ngrams_min}, std::uint64_t{o.char_ngrams_max},
-        static_cast<std::uint64_t>(o.weighting), std::uint64_t{o.hash_buckets}}) {
+       {static_cast<std::uint64_t>(options_.tokens), std::uint64_t{options_.lowercase},
+        std::uint64_t{options_.word_ngrams}, std::uint64_t{options_.char_ngrams_min},
+        std::uint64_t{options_.char_ngrams_max}, static_cast<std::uint64_t>(options_.weighting),
+        std::uint64_t{options_.hash_buckets}}) {
     add(option);
   }
   std::string bytes = to_bytes();

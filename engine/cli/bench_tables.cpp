@@ -69,11 +69,12 @@ void print_head() {
         "memory");
 }
 
-void print_figures(const TableFigures& f) {
+void print_figures(const TableFigures& figures) {
   print("{:<8} {:<10} {:>2} {:>6} {:>9.3f} {:>7.0f} {:>7.2f}% {:>7.2f}% {:>9.1f} {:>9.1f} {:>10.2f} {:>10}\n",
-        spelling(f.config.family), spelling(f.config.candidates), f.config.k, f.config.tables, f.recall,
-        f.found, 100 * f.largest, 100 * f.in_full, 1e6 * f.query_seconds, 1e3 * f.build_seconds,
-        1e6 * f.rehash_seconds, memory_text(f.bytes));
+        spelling(figures.config.family), spelling(figures.config.candidates), figures.config.k,
+        figures.config.tables, figures.recall, figures.found, 100 * figures.largest, 100 * figures.in_full,
+        1e6 * figures.query_seconds, 1e3 * figures.build_seconds, 1e6 * figures.rehash_seconds,
+        memory_text(figures.bytes));
 }
 
 void print_json(const TableFigures& figures) {

@@ -110,14 +110,14 @@ SimilarRows::SimilarRows(const Model& model, SimilarOf of, int threads)
 // Compares some queries with all rows; `best` has a heap for each, its worst first.
 void SimilarRows::compare(std::span<const std::uint32_t> ids, std::size_t count,
                           std::vector<Related>* best) const {
-  const kernels::KernelSet& k = kernels::active();
+  const kernels::KernelSet& kernel = kernels::active();
   for (std::size_t first = 0; first < size_; first += kTileRows) {
     const std::size_t end = std::min(size_, first + kTileRows);
     for (std::size_t q = 0; q < ids.size(); ++q) {
       const float* const own = row(ids[q]);
       BestOf heap(count, best[q]);
       for (std::size_t other = first; other < end; ++other) {
-        const Related one{static_cast<std::uint32_t>(other), k.dot(own, row(other), stride_)};
+        const Related one{static_cast<std::uint32_t>(other), kernel.dot(own, row(other), stride_)};
         if (one.score != 0 && other != ids[q]) heap.offer(one);
       }
       if (end == size_) heap.sort();
