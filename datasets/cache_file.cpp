@@ -117,11 +117,12 @@ bool is_sound(const CacheHeader& header, std::uint64_t file_bytes) {
   // No count exceeds the number of bytes, so that the layout cannot overflow.
   const StoredCounts& counts = header.counts;
   const StoredSizes& sizes = header.sizes;
-  return std::max(sizes.feature_count, sizes.label_count) <= UINT32_MAX &&
-         sizes.feature_bound <= sizes.feature_count && sizes.label_bound <= sizes.label_count &&
-         header.file_bytes == file_bytes && counts.rows < file_bytes && counts.features < file_bytes &&
-         counts.labels < file_bytes && (counts.weights == 0 || counts.weights == counts.rows) &&
-         layout_of(counts).end == file_bytes;
+  const bool sizes_fit = std::max(sizes.feature_count, sizes.label_count) <= UINT32_MAX &&
+                         sizes.feature_bound <= sizes.feature_count && sizes.label_bound <= sizes.label_count;
+  const bool weights_fit = counts.weights == 0 || counts.weights == counts.rows;
+  const bool counts_fit =
+      counts.rows < file_bytes && counts.features < file_bytes && counts.labels < file_bytes && weights_fit;
+  return sizes_fit && counts_fit && header.file_bytes == file_bytes && layout_of(counts).end == file_bytes;
 }
 
 // Whether all ids are within the limits.

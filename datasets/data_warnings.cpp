@@ -13,6 +13,7 @@
 #include "datasets/rows/data_parts.h"
 #include "datasets/rows/labelled_line.h"
 #include "datasets/rows/line_chunks.h"
+#include "datasets/rows/occurring_labels.h"
 #include "datasets/rows/row_parser.h"
 #include "datasets/rows/text_encoding.h"
 #include "datasets/text/column_check.h"
@@ -203,10 +204,12 @@ void add_text_warnings(const TextSource& source, const ReadOptions& options, Rea
   const bool log = options.format == DataFormat::kInteractions;
   const TextSource checked = {log ? source.text.substr(0, kCheckedBytes) : source.text, source.origin,
                               source.file};
-  // The checked part of a log may end within a character.
   const auto at = first_no_utf8(checked, options.threads);
-  if (at && (!log || *at + 4 < checked.text.size() || checked.text.size() == source.text.size()))
-    report.add_warning(not_utf8_warning(source.text, *at, source.origin, 0));
+  constexpr std::size_t kMaxCharacter = 4;  // bytes in UTF-8
+  const bool is_cut =
+      at && checked.text.size() < source.text.size() &&
+      *at + kMaxCharacter >= checked.text.size();  // a character at the end of the checked part
+  if (at && !is_cut) report.add_warning(not_utf8_warning(source.text, *at, source.origin, 0));
   if (table) {
     check_table(source, options, report);
     warn_of_second_header(source, options, report);
@@ -242,39 +245,6 @@ void add_log_warnings(const Dataset& train, const std::string& path, ReadReport&
                   shown_path(path)));
 }
 
-namespace {
-
-// How many labels occur, and how many of them once.
-struct Occurrences {
-  std::size_t distinct = 0, once = 0;
-};
-
-// Counts the distinct labels and those that occur once; all are below `count`. O(n) for n = labels.size(),
-// while count <= n. Otherwise sorts in O(n log n): memory must not depend on `count`, which a single wrong id
-// makes large.
-Occurrences occurrences_of(std::span<const std::uint32_t> labels, std::size_t count) {
-  Occurrences found;
-  if (count <= labels.size()) {
-    std::vector<std::uint32_t> times(count);
-    for (const std::uint32_t label : labels) ++times[label];
-    for (const std::uint32_t number : times) {
-      found.distinct += number > 0 ? 1 : 0;
-      found.once += number == 1 ? 1 : 0;
-    }
-    return found;
-  }
-  std::vector<std::uint32_t> sorted(labels.begin(), labels.end());
-  std::ranges::sort(sorted);
-  for (std::size_t i = 0, same = 0; i < sorted.size(); i = same) {
-    while (same < sorted.size() && sorted[same] == sorted[i]) ++same;
-    ++found.distinct;
-    found.once += same == i + 1 ? 1 : 0;
-  }
-  return found;
-}
-
-}  // namespace
-
 std::string gap_warning(const char* what, std::uint64_t ids, std::uint64_t entries) {
   if (ids < 2 * entries + kManyIds) return {};
   return fmt::format(
@@ -292,15 +262,18 @@ void add_gap_warning(const Dataset& train, const std::string& path, ReadReport& 
 void add_label_warnings(const Dataset& train, const std::string& path, ReadReport& report) {
   if (!report.warnings.empty()) return;
   const auto all = train.sample_labels();
-  const auto [distinct, once] = occurrences_of(all, train.label_count());
+  const std::vector<OccurringLabel> labels = occurring_labels(train);
+  const std::size_t distinct = labels.size();
+  const auto once =
+      static_cast<std::size_t>(std::ranges::count(labels, std::uint32_t{1}, &OccurringLabel::samples));
   if (distinct == 1 && all.size() == train.samples() && all.size() >= kMinLabels) {
     return report.add_warning(
         fmt::format("{}: all {} samples have the same label and no other, so that there is nothing to learn; "
                     "check that the labels are where they are read",
                     shown_path(path), all.size()));
   }
-  const bool nearly = distinct >= kManyLabels && once * 10 >= distinct * 9;
-  if (once < distinct && !nearly) return;
+  const bool nearly_all_once = distinct >= kManyLabels && once * 10 >= distinct * 9;
+  if (once < distinct && !nearly_all_once) return;
   std::size_t labelled = 0;
   for (std::size_t i = 0; i < train.samples() && labelled < kMinLabels; ++i)
     labelled += train.labels(i).empty() ? 0 : 1;

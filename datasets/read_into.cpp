@@ -43,7 +43,8 @@ namespace {
       origin);
 }
 
-// Whether the first records have as many fields as the header and no text of several words, as logs.
+// Whether the first records look like a log with named columns: as many fields as the header, and no text of
+// several words but dates.
 bool has_plain_columns(std::string_view bytes) {
   constexpr std::size_t kRecords = 20;
   std::vector<std::string_view> fields;
@@ -88,11 +89,14 @@ bool is_no_sample(std::string_view line) {
 bool is_vowpal(std::string_view line) {
   const std::size_t bar = line.find('|');
   if (bar == std::string_view::npos || bar == 0 || bar + 1 >= line.size()) return false;
-  const std::string_view before = line.substr(0, std::min(line.find('\''), bar));
-  if (line[bar - 1] != ' ' && before.size() == bar) return false;
-  if (trimmed(before).empty() || before.find_first_not_of("0123456789.:+- ") != std::string_view::npos)
+  const std::string_view numbers = line.substr(0, std::min(line.find('\''), bar));  // before a tag, as 'a
+  const bool has_tag = numbers.size() < bar;
+  if (line[bar - 1] != ' ' && !has_tag) return false;
+  if (trimmed(numbers).empty() || numbers.find_first_not_of("0123456789.:+- ") != std::string_view::npos)
     return false;
-  return line[bar + 1] != ' ' || line.find('|', bar + 1) == std::string_view::npos;
+  const bool has_named_space = line[bar + 1] != ' ',
+             has_one_bar = line.find('|', bar + 1) == std::string_view::npos;
+  return has_named_space || has_one_bar;
 }
 
 // Throws for lines that only a colon makes features.

@@ -26,7 +26,8 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kShards = 32;  // shards of the counters, by leading hash bits
+constexpr unsigned kShardBits = 5;  // leading hash bits that select a shard of the counters
+constexpr std::size_t kShards = std::size_t{1} << kShardBits;
 
 // Parameters for building a model from counts.
 struct LearnOptions {
@@ -52,6 +53,7 @@ struct Seen {
   std::vector<std::string_view> distinct;  // scratch
 };
 
+// Counts a sample: once for each of its distinct labels and features.
 void count_line(const LabelledLine& parts, Seen& seen) {
   ++seen.samples;
   seen.distinct.assign(parts.labels.begin(), parts.labels.end());
@@ -61,7 +63,8 @@ void count_line(const LabelledLine& parts, Seen& seen) {
   seen.tokenizer.run(parts.text);
   const auto hashes = seen.tokenizer.features();
   for (std::size_t i = 0; i < hashes.size(); ++i) {
-    seen.features[hashes[i] >> 59].add(hashes[i], seen.samples, [&] { return seen.tokenizer.name(i); });
+    FeatureCounter& shard = seen.features[hashes[i] >> (64 - kShardBits)];
+    shard.add(hashes[i], seen.samples, [&] { return seen.tokenizer.name(i); });
   }
 }
 

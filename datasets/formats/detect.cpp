@@ -118,9 +118,9 @@ std::optional<DataFormat> detect_format(std::string_view bytes) {
   if (looks_like_features(line)) return DataFormat::kLibsvm;
   if (find_text_form(bytes)) return DataFormat::kText;
   if (line.starts_with('{')) return DataFormat::kJsonl;
-  const bool features = line.find(':') != std::string_view::npos && !is_prose_with_colon(line);
-  return features && line.find('\0') == std::string_view::npos ? std::optional(DataFormat::kLibsvm)
-                                                               : std::nullopt;
+  const bool is_binary = line.find('\0') != std::string_view::npos;
+  const bool has_features = line.find(':') != std::string_view::npos && !is_prose_with_colon(line);
+  return has_features && !is_binary ? std::optional(DataFormat::kLibsvm) : std::nullopt;
 }
 
 std::string head_of_file(const std::string& named) {
@@ -136,8 +136,8 @@ std::string head_of_file(const std::string& named) {
     packed.resize(static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
     const std::size_t max_bytes = kHeadBytes * (wanted / kPackedHeadBytes);
     std::string head = unpack_head(packed, max_bytes);
-    const bool all = packed.size() < wanted && head.size() < max_bytes;
-    if (all || wanted >= kMaxHeadBytes || has_whole_line(head)) return head;
+    const bool is_whole_file = packed.size() < wanted && head.size() < max_bytes;
+    if (is_whole_file || wanted >= kMaxHeadBytes || has_whole_line(head)) return head;
   }
 }
 

@@ -56,8 +56,7 @@ Images open_images(std::string_view bytes, const std::string& path) {
     fail_input("{}: images of {} x {} pixels are too large; fetch the file again", path, rows, columns);
   }
   const std::uint64_t size = rows * columns;
-  if (size > 0 && count > bytes.size() / size) check_size(bytes, path, kImagesHeader + count * size);
-  check_size(bytes, path, kImagesHeader + count * size);
+  check_size(bytes, path, kImagesHeader + count * size);  // below 2^64, for count < 2^32 and size < 2^32
   return {bytes.substr(kImagesHeader), static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(size)};
 }
 

@@ -15,6 +15,8 @@ namespace slide {
 
 namespace {
 
+constexpr std::size_t kMinLogLines = 2;  // fewer show nothing
+
 // Column of a field in its line, from 1; 1 for a field that is no view of the line (UnquotedNames).
 std::size_t column_of(std::string_view line, std::string_view field) {
   const bool inside = field.data() >= line.data() && field.data() <= line.data() + line.size();
@@ -103,11 +105,11 @@ bool is_timed_log(std::string_view text) {
       ++lines;
       if (!try_cut_fields(line, separator, fields, unquoted)) continue;
       if (fields.size() != 3 && fields.size() != 4) continue;
-      const bool numbers = std::ranges::all_of(
-          fields, [](std::string_view field) { return number_of<double>(field).has_value(); });
-      timed += numbers && time_unit_of(*number_of<double>(fields.back())) ? 1 : 0;
+      const auto is_number = [](std::string_view field) { return number_of<double>(field).has_value(); };
+      const bool are_numbers = std::ranges::all_of(fields, is_number);
+      timed += are_numbers && time_unit_of(*number_of<double>(fields.back())) ? 1 : 0;
     }
-    if (lines >= 2 && timed == lines) return true;
+    if (lines >= kMinLogLines && timed == lines) return true;
   }
   return false;
 }
@@ -128,7 +130,7 @@ bool has_numbers_between(Separator separator, std::string_view text) {
     }
     ++lines;
   }
-  return lines >= 2;
+  return lines >= kMinLogLines;
 }
 
 // Whether lines after a line of three numbers contradict an XMC header: an id is out of range, or there are
@@ -151,6 +153,33 @@ bool contradicts(const std::array<std::uint64_t, 3>& header, std::string_view te
   return false;
 }
 
+// Whether each of at least two lines has two or more numbers, the first two integers, and the first line is
+// no XMC header of the others.
+bool is_log_of_numbers(std::string_view text) {
+  std::array<std::uint64_t, 3> header{};  // the first numbers of the first line
+  std::size_t lines = 0, header_fields = 0;
+  bool all_same = true;  // all lines have the same number of fields
+  std::string_view behind_header;
+  for (std::string_view rest = text; !rest.empty();) {
+    std::string_view line = take_line(rest);
+    if (is_blank_line(line)) continue;
+    std::size_t fields = 0;
+    for (std::string_view field = take_field(line); !field.empty(); field = take_field(line), ++fields) {
+      const auto id = number_of<std::uint64_t>(field);
+      if (!id && (fields < 2 || !number_of<double>(field))) return false;
+      if (lines == 0 && fields < header.size()) header[fields] = id.value_or(0);
+    }
+    if (fields < 2) return false;
+    if (lines++ == 0) {
+      header_fields = fields;
+      behind_header = rest;
+    }
+    all_same = all_same && fields == header_fields;
+  }
+  if (lines < kMinLogLines) return false;
+  return header_fields != header.size() || (all_same && contradicts(header, behind_header));
+}
+
 }  // namespace
 
 void split_log_line(std::string_view line, const LogLayout& layout, LogLine& result) {
@@ -158,15 +187,14 @@ void split_log_line(std::string_view line, const LogLayout& layout, LogLine& res
   result.of_pair = {};
   cut_fields(line, layout.separator, result.fields, result.unquoted);
   layout.form == TextForm::kItemPairs ? split_pair(line, layout, result) : split_list(line, result);
-  if (layout.separator == Separator::kTab || layout.separator == Separator::kBlanks ||
-      line.find('\t') == std::string_view::npos)
-    return;
+  const bool separates_at_tabs =
+      layout.separator == Separator::kTab || layout.separator == Separator::kBlanks;
+  if (separates_at_tabs || line.find('\t') == std::string_view::npos) return;
   refuse_tab(line, result.user);
   for (const std::string_view item : result.items) refuse_tab(line, item);
 }
 
 bool looks_like_log(std::string_view text) {
-  constexpr std::size_t kMinLogLines = 2;
   const std::size_t end = text.rfind('\n');
   if (end == std::string_view::npos) return false;
   const std::string_view lines = text.substr(0, end + 1);
@@ -177,28 +205,7 @@ bool looks_like_log(std::string_view text) {
   // The text after a TAB may be ids of words, with blanks or commas between them.
   const bool tabs_alone = lines.find_first_of(": ,") == std::string_view::npos;
   if (!tabs_alone && lines.find_first_of(":\t") != std::string_view::npos) return is_timed_log(lines);
-  std::array<std::uint64_t, 3> header{};
-  std::size_t count = 0, header_fields = 0;
-  bool all_same = true;  // all lines have the same number of fields
-  std::string_view behind_header;
-  for (std::string_view rest = lines; !rest.empty();) {
-    std::string_view line = take_line(rest);
-    if (is_blank_line(line)) continue;
-    std::size_t fields = 0;
-    for (std::string_view field = take_field(line); !field.empty(); field = take_field(line), ++fields) {
-      const auto id = number_of<std::uint64_t>(field);
-      if (!id && (fields < 2 || !number_of<double>(field))) return false;
-      if (count == 0 && fields < header.size()) header[fields] = id.value_or(0);
-    }
-    if (fields < 2) return false;
-    all_same = all_same && (count == 0 || fields == header_fields);
-    if (count++ == 0) {
-      header_fields = fields;
-      behind_header = rest;
-    }
-  }
-  if (count < kMinLogLines) return false;
-  return header_fields != header.size() || (all_same && contradicts(header, behind_header));
+  return is_log_of_numbers(lines);
 }
 
 }  // namespace slide

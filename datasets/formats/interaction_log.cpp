@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "datasets/rows/line_chunks.h"
@@ -42,6 +43,7 @@ InteractionLog::InteractionLog(std::span<const TextSource> sources, const ReadOp
   scratch = {};
   report_faults(chunks, options.skip_bad);
   if (options.log.like_users == nullptr) warn_undivided(chunks);
+  warn_weightless(chunks);
   group_by_user(chunks);
   if (!users_.empty()) return;
   if (report_.bad_rows > 0) fail_input("{}; no row of the file can be read", report_.first.front());
@@ -138,17 +140,23 @@ void InteractionLog::warn_undivided(const std::vector<Chunk>& chunks) {
                   first, undivided, undivided == 1 ? " is" : "s are"));
 }
 
-// Groups the entries of all chunks by user.
+void InteractionLog::warn_weightless(const std::vector<Chunk>& chunks) {
+  std::uint64_t weightless = 0, lines = 0;
+  for (const Chunk& chunk : chunks) {
+    weightless += chunk.weightless;
+    lines += chunk.lines;
+  }
+  if (weightless == 0) return;
+  report_.warnings.push_back(
+      fmt::format("{}: {} of {} lines have weight 0 and are left out; say data.weight=none if they count",
+                  chunks.front().source->origin, weightless, lines));
+}
+
+// Groups the entries of all chunks by user, by a counting sort: numbers users and items over all chunks, in
+// the order of their first lines, counts the entries of each user, and moves each entry to its place.
 void InteractionLog::group_by_user(std::vector<Chunk>& chunks) {
   NameNumbers user_of, item_of;
-  std::vector<std::size_t> counts;
-  std::uint64_t weightless = 0, lines = 0;
-  for (const Chunk& chunk : chunks) weightless += chunk.weightless, lines += chunk.lines;
-  if (weightless > 0)
-    report_.warnings.push_back(
-        fmt::format("{}: {} of {} lines have weight 0 and are left out; say "
-                    "data.weight=none if they count",
-                    chunks.front().source->origin, weightless, lines));
+  std::vector<std::size_t> counts;  // entries by user
   for (Chunk& chunk : chunks) {
     unquoted_.push_back(std::move(chunk.unquoted));
     const std::vector<std::uint32_t> users = renumbered(chunk.users, user_of),
@@ -164,13 +172,14 @@ void InteractionLog::group_by_user(std::vector<Chunk>& chunks) {
   items_ = std::move(item_of).take_names();
   if (items_.size() >= kIdLimit || users_.size() >= kIdLimit)
     throw InputError("a log has more users or items than 32 bits can number");
-  offsets_.assign(users_.size() + 1, 0);
-  for (std::size_t user = 0; user < counts.size(); ++user) offsets_[user + 1] = offsets_[user] + counts[user];
+  offsets_.assign(1, 0);
+  std::inclusive_scan(counts.begin(), counts.end(), std::back_inserter(offsets_));
   entries_.resize(offsets_.back());
-  std::vector<std::size_t> at(offsets_.begin(), offsets_.end() - 1);
+  std::vector<std::size_t> next(offsets_.begin(),
+                                offsets_.end() - 1);  // place of the next entry of each user
   for (Chunk& chunk : chunks) {
     for (std::size_t i = 0; i < chunk.entries.size(); ++i)
-      entries_[at[chunk.of_user[i]]++] = chunk.entries[i];
+      entries_[next[chunk.of_user[i]]++] = chunk.entries[i];
     chunk = {};
   }
 }

@@ -76,6 +76,7 @@ class InteractionLog {
   void parse_chunk(Chunk& chunk, bool skip_bad, Scratch& scratch) const;
   void report_faults(const std::vector<Chunk>& chunks, bool skip_bad);
   void warn_undivided(const std::vector<Chunk>& chunks);
+  void warn_weightless(const std::vector<Chunk>& chunks);
   void group_by_user(std::vector<Chunk>& chunks);
 
   LogLayouts layouts_;

@@ -253,8 +253,8 @@ void look_at_line(std::string_view line, bool first, TextShape& shape) {
 // end only in `empty`. Lines that can change nothing are not parsed.
 TextShape shape_of(std::string_view text) {
   TextShape shape;
-  bool marked = true;
-  std::size_t behind = 0;  // lines after the first that are not blank
+  bool all_marked = true;   // all lines after the first have `id:value` or commas
+  std::size_t further = 0;  // lines after the first that are not blank
   for (bool first = true; !text.empty(); first = false) {
     shape.ended = text.find('\n') != std::string_view::npos;
     const std::string_view line = take_line(text);
@@ -263,15 +263,17 @@ TextShape shape_of(std::string_view text) {
       ++shape.empty;
       continue;
     }
-    const std::size_t empty = std::exchange(shape.empty, 0);
-    shape.lines += empty + 1;
-    if (empty > 0) look_at_line({}, shape.lines == empty + 1, shape);
+    const std::size_t blank =
+        std::exchange(shape.empty, 0);  // lines before this one, of samples without labels
+    shape.lines += blank + 1;
+    const bool blank_is_first = shape.lines == blank + 1;
+    if (blank > 0) look_at_line({}, blank_is_first, shape);  // one shows what all of them do
     const bool has_mark = first || line.find_first_of(":,") != std::string_view::npos;
-    marked = marked && has_mark;
-    behind += first ? 0 : 1;
+    all_marked = all_marked && has_mark;
+    further += first ? 0 : 1;
     if (shape.rest.open() || (shape.header && !has_mark)) look_at_line(line, first, shape);
   }
-  shape.header_alone = behind > 0 && marked;
+  shape.header_alone = further > 0 && all_marked;
   return shape;
 }
 

@@ -58,7 +58,7 @@ std::string plain(std::string_view name) {
   std::string text;
   for (const char c : name.substr(0, name.find(':'))) {
     if (c >= 'A' && c <= 'Z') text += static_cast<char>(c + 32);
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) text += c;
+    if ((c >= 'a' && c <= 'z') || is_digit(c)) text += c;
   }
   return text;
 }
@@ -67,7 +67,7 @@ std::string plain(std::string_view name) {
 std::optional<int> take_digits(std::string_view& rest, std::size_t min, std::size_t max) {
   std::size_t count = 0;
   int value = 0;
-  while (count < rest.size() && count < max && rest[count] >= '0' && rest[count] <= '9')
+  while (count < rest.size() && count < max && is_digit(rest[count]))
     value = value * 10 + (rest[count++] - '0');
   if (count < min) return std::nullopt;
   rest.remove_prefix(count);
@@ -96,7 +96,7 @@ std::optional<double> take_clock(std::string_view& rest) {
     seconds = *whole;
     if (take_one_of(rest, ".,")) {
       double unit = 1;
-      while (!rest.empty() && rest.front() >= '0' && rest.front() <= '9') {
+      while (!rest.empty() && is_digit(rest.front())) {
         seconds += (rest.front() - '0') * (unit /= 10);
         rest.remove_prefix(1);
       }
@@ -127,9 +127,8 @@ std::optional<std::uint64_t> short_whole(std::string_view field) {
   if (field.empty() || field.size() > kMaxDigits) return std::nullopt;
   std::uint64_t value = 0;
   for (const char c : field) {
-    const auto digit = static_cast<unsigned char>(c - '0');
-    if (digit > 9) return std::nullopt;
-    value = value * 10 + digit;
+    if (!is_digit(c)) return std::nullopt;
+    value = value * 10 + static_cast<std::uint64_t>(c - '0');
   }
   return value;
 }
@@ -188,6 +187,7 @@ std::optional<float> weight_in_field(std::string_view field) {
 }
 
 std::optional<double> date_in_field(std::string_view field) {
+  constexpr double kDay = 86400;  // seconds
   if (field.size() < 8 || (field[4] != '-' && field[4] != '/')) return std::nullopt;
   std::string_view rest = field;
   const auto year = take_digits(rest, 4, 4);
@@ -200,13 +200,13 @@ std::optional<double> date_in_field(std::string_view field) {
                                          std::chrono::day(unsigned(*day))};
   if (!date.ok()) return std::nullopt;
   const double days = static_cast<double>(std::chrono::sys_days(date).time_since_epoch().count());
-  if (rest.empty()) return days * 86400;
+  if (rest.empty()) return days * kDay;
   if (!take_one_of(rest, "Tt ")) return std::nullopt;
   const auto clock = take_clock(rest);
   if (!clock) return std::nullopt;
   const auto zone = take_zone(rest);
   if (!zone || !rest.empty()) return std::nullopt;
-  return days * 86400 + *clock - *zone;
+  return days * kDay + *clock - *zone;
 }
 
 std::optional<double> time_in_field(std::string_view field) {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "datasets/rows/line_chunks.h"
 #include "engine/base/error.h"
+#include "engine/base/number_text.h"
 
 namespace slide {
 
@@ -93,12 +93,10 @@ class Decision {
   // Whether all columns that options name by number exist. Samples to predict for may be lists without them.
   bool has_named() const {
     const LogOptions& log = asked_.options;
-    return std::ranges::all_of(std::array{&log.user, &log.item, &log.weight, &log.time},
-                               [&](const auto* wanted) {
-                                 std::size_t number = 0;
-                                 std::from_chars(wanted->data(), wanted->data() + wanted->size(), number);
-                                 return number <= fields_;
-                               });
+    const auto exists = [&](const std::string* column) {
+      return number_of<std::size_t>(*column).value_or(0) <= fields_;
+    };
+    return std::ranges::all_of(std::array{&log.user, &log.item, &log.weight, &log.time}, exists);
   }
 
   // Whether the known log has a separator that separates no fields of other lists, some lines have it, and no
@@ -280,8 +278,7 @@ class Decision {
   // Index of the column that option `key` names by number; nothing where it names none.
   std::optional<std::size_t> place(const std::string& wanted, std::string_view key) const {
     if (wanted.empty() || wanted == LogOptions::kNoColumn) return std::nullopt;
-    std::size_t number = 0;
-    std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
+    const std::size_t number = number_of<std::size_t>(wanted).value_or(0);
     if (number == 0 || number > fields_)
       fail_input("{}:1:1: there is no column {}, which {} names; there are {}", origin(), wanted, key,
                  fields_);

@@ -96,8 +96,8 @@ std::optional<LogLayout> layout_of_names(const Names& names, const LogOptions& l
   if (names.size() < 2 || !has_wanted(names, log)) return std::nullopt;
   const auto user = column_of(names, log, LogRole::kUser), item = column_of(names, log, LogRole::kItem);
   if (!user || !item || *user == *item) return std::nullopt;
-  const bool known = has_names(log) || (find_role(names, LogRole::kUser) && find_role(names, LogRole::kItem));
-  if (!known) return std::nullopt;
+  const bool has_usual_names = find_role(names, LogRole::kUser) && find_role(names, LogRole::kItem);
+  if (!has_names(log) && !has_usual_names) return std::nullopt;
   LogLayout layout;
   layout.form = TextForm::kItemPairs;
   layout.fields = names.size();
@@ -115,23 +115,24 @@ bool is_other_header(std::string_view line, const LogOptions& log) {
   std::string_view rest = blanks;
   std::string first(take_field(rest));
   std::erase(first, '"');
-  const bool has_digit = std::ranges::any_of(first, [](char c) { return c >= '0' && c <= '9'; });
   std::string second(take_field(rest));
   std::erase(second, '"');
-  const bool is_number =
-      std::ranges::all_of(second, [](char c) { return c >= '0' && c <= '9'; });  // or empty
+  const bool is_number = second.empty() || is_digits(second);
   const bool names_user = first.starts_with("user") || first.starts_with("User") ||
                           first.starts_with("USER") ||
                           ((first.ends_with("id") || first.ends_with("Id") || first.ends_with("ID")) &&
                            find_role({first}, LogRole::kUser));
-  if (!has_digit && names_user && !is_number) return true;
+  if (names_user && std::ranges::none_of(first, is_digit) && !is_number) return true;
   if (!names_columns(log)) return false;
   for (const Separator separator : kStrictSeparators) {
     const Names names = names_in(line, separator);
     if (names.size() < 2) continue;
-    const auto weight = column_of(names, log, LogRole::kWeight), time = column_of(names, log, LogRole::kTime);
-    return (!log.weight.empty() && weight && !names[*weight].empty() && !weight_in_field(names[*weight])) ||
-           (!log.time.empty() && time && !names[*time].empty() && !time_in_field(names[*time]));
+    const auto holds = [&](const std::string& wanted, LogRole role, const auto& value_in_field) {
+      const auto column = column_of(names, log, role);
+      return wanted.empty() || !column || names[*column].empty() || value_in_field(names[*column]);
+    };
+    return !holds(log.weight, LogRole::kWeight, weight_in_field) ||
+           !holds(log.time, LogRole::kTime, time_in_field);
   }
   return false;
 }

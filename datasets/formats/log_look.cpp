@@ -34,14 +34,51 @@ bool looks_like_several(std::string_view item) {
          item.find_first_of("?&") == std::string_view::npos;
 }
 
+// What the first lines of a log show of its names.
+struct NamesLook {
+  std::size_t lines = 0;
+  KindOfCell decimals;  // lines whose user, or else first item, is a whole number that became a decimal
+  KindOfCell joined;    // lines with an item that looks like several
+};
+
+NamesLook look_at_names(const TextSource& body, const LogLayout& layout, std::size_t lines_before) {
+  NamesLook look;
+  std::vector<std::string_view> fields;
+  UnquotedNames unquoted;
+  const bool pairs = layout.form == TextForm::kItemPairs;
+  const std::size_t user = pairs ? layout.columns.user : 0, first_item = pairs ? layout.columns.item : 1;
+  std::size_t number = lines_before;
+  for (std::string_view rest = body.text; !rest.empty() && look.lines < kLookedLogLines;) {
+    const std::string_view line = take_line(rest);
+    ++number;
+    if (is_blank_line(line)) continue;
+    if (!try_cut_fields(line, layout.separator, fields, unquoted)) continue;  // the reader reports it
+    const std::size_t end = pairs ? first_item + 1 : fields.size();
+    if (fields.size() < std::max({end, first_item, user + 1})) continue;
+    ++look.lines;
+    const auto items = std::span(fields).subspan(first_item, end - first_item);
+    if (is_decimal_whole(fields[user])) {
+      look.decimals.add(fields[user], number);
+    } else if (!items.empty() && is_decimal_whole(items.front())) {
+      look.decimals.add(items.front(), number);
+    }
+    const auto item = std::ranges::find_if(items, looks_like_several);
+    if (item != items.end()) look.joined.add(*item, number);
+  }
+  return look;
+}
+
+// Throws InputError for an object whose first key, or an array whose first object, begins the text.
 void refuse_json_log(const TextSource& source) {
   std::string_view text = without_byte_order_mark(source.text);
-  const auto skip = [&] { text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size())); };
-  skip();
+  const auto skip_blanks = [&] {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  };
+  skip_blanks();
   if (!text.starts_with('{') && !text.starts_with('[')) return;
   const bool object = text.front() == '{';
   text.remove_prefix(1);
-  skip();
+  skip_blanks();
   if (!text.starts_with(object ? '"' : '{')) return;
   fail_input(
       "{}:1:1: this is JSON; a log of interactions has lines 'user item [weight [time]]', or columns that "
@@ -62,43 +99,18 @@ void refuse_foreign_log(const TextSource& source) {
 }
 
 std::string log_names_warning(const TextSource& body, const LogLayout& layout, std::size_t lines_before) {
-  std::size_t lines = 0, joined = 0, decimals = 0, number = lines_before, first = 0, first_decimal = 0;
-  std::string shown, decimal;
-  std::vector<std::string_view> fields;
-  UnquotedNames unquoted;
-  const bool pairs = layout.form == TextForm::kItemPairs;
-  for (std::string_view rest = body.text; !rest.empty() && lines < kLookedLogLines;) {
-    const std::string_view line = take_line(rest);
-    ++number;
-    if (is_blank_line(line)) continue;
-    if (!try_cut_fields(line, layout.separator, fields, unquoted)) continue;  // the reader reports it
-    const std::size_t from = pairs ? layout.columns.item : 1, end = pairs ? from + 1 : fields.size();
-    const std::size_t user = pairs ? layout.columns.user : 0;
-    if (fields.size() < std::max({end, from, user + 1})) continue;
-    ++lines;
-    const auto items = std::span(fields).subspan(from, end - from);
-    std::string_view id = fields[user];
-    if (!is_decimal_whole(id) && !items.empty()) id = items.front();
-    if (is_decimal_whole(id) && ++decimals == 1) {
-      first_decimal = number;
-      decimal = id;
-    }
-    const auto item = std::ranges::find_if(items, looks_like_several);
-    if (item == items.end() || ++joined > 1) continue;
-    first = number;
-    shown = shown_part(*item);
-  }
-  if (lines > 0 && decimals == lines) {
+  const auto [lines, decimals, joined] = look_at_names(body, layout, lines_before);
+  if (lines > 0 && decimals.cells == lines) {
     return fmt::format(
         "{}:{}: ids look like whole numbers that became decimals, '{}', as pandas writes a column with empty "
         "cells; '{}' in another file is another name: write whole numbers (astype('Int64'))",
-        body.origin, first_decimal, decimal, decimal.substr(0, decimal.size() - 2));
+        body.origin, decimals.line, decimals.first, decimals.first.substr(0, decimals.first.size() - 2));
   }
-  if (lines == 0 || 10 * joined < 9 * lines) return {};
+  if (lines == 0 || 10 * joined.cells < 9 * lines) return {};
   return fmt::format(
       "{}:{}: '{}' is read as one item; where it is several, write a line for each, or a user and its items "
       "with blanks between them",
-      body.origin, first, shown);
+      body.origin, joined.line, joined.first);
 }
 
 }  // namespace slide

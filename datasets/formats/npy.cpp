@@ -6,6 +6,7 @@
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 #include "engine/base/free_memory.h"
+#include "engine/base/number_text.h"
 
 namespace slide {
 
@@ -39,14 +40,15 @@ std::string type_of(std::string_view header, const NpyName& name) {
   return std::string(type.substr(1));
 }
 
+// The sizes of "'shape': (3, 4)", for one.
 std::vector<std::uint64_t> shape_of(std::string_view header, const NpyName& name) {
   std::string_view shape = required_value(header, "shape", name);
   shape = shape.substr(0, shape.find(')'));
   if (shape.find('-') != std::string_view::npos) name.fail(name.name + " has a negative size");
   std::vector<std::uint64_t> sizes;
-  for (std::size_t at = 0; (at = shape.find_first_of("0123456789", at)) != std::string_view::npos;) {
+  for (std::size_t at = 0; (at = shape.find_first_of(kDigits, at)) != std::string_view::npos;) {
     std::uint64_t size = 0;
-    for (; at < shape.size() && shape[at] >= '0' && shape[at] <= '9'; ++at) {
+    for (; at < shape.size() && is_digit(shape[at]); ++at) {
       size = size * 10 + static_cast<std::uint64_t>(shape[at] - '0');
       if (size > kMaxItems) name.fail(name.name + " is cut off");
     }
@@ -66,11 +68,11 @@ std::uint64_t count_of(const std::vector<std::uint64_t>& shape, std::size_t byte
   return count;
 }
 
-// Bytes per item.
+// Bytes per item of a type: a letter and a number, of code points of four bytes for U, of bytes else.
 std::size_t width_of(const std::string& type, const NpyName& name) {
   std::size_t width = 0;
   for (const char c : std::string_view(type).substr(1)) {
-    if (c < '0' || c > '9' || width > 10'000'000)
+    if (!is_digit(c) || width > 10'000'000)
       name.fail(fmt::format("{} has the type '{}', which is not read", name.name, type));
     width = width * 10 + static_cast<std::size_t>(c - '0');
   }
@@ -169,8 +171,10 @@ bool is_npy(std::string_view bytes) {
 }
 
 std::string npy_bytes(std::string_view type, std::string_view shape, std::string_view items) {
+  // Blanks and a line end fill the header, so that the items begin at a multiple of kAlignedTo.
+  constexpr std::size_t kAlignedTo = 64, kBeforeHeader = 10;  // magic, version, and length of the header
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", type, shape);
-  header.append(63 - (10 + header.size()) % 64, ' ').push_back('\n');
+  header.append(kAlignedTo - 1 - (kBeforeHeader + header.size()) % kAlignedTo, ' ').push_back('\n');
   ByteString out;
   out.write(kNpyMagic);
   out.put<std::uint8_t>(1);  // version 1.0

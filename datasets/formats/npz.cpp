@@ -16,45 +16,31 @@ namespace {
 
 constexpr std::size_t kRowsAtOnce = 4096;  // rows per task
 
-// Removes stored zeros.
-void keep_nonzero(NpzMatrix& m) {
-  std::size_t used = 0, begin = 0;
-  for (std::size_t r = 0; r < m.rows; ++r) {
-    const std::size_t end = m.ends[r + 1];
+// Keeps the entries (column id, value) for which keeps(id, value); returns the number of removed entries.
+template <class Keeps>
+std::uint64_t keep_entries(NpzMatrix& matrix, const Keeps& keeps) {
+  std::size_t kept = 0, begin = 0;
+  for (std::size_t row = 0; row < matrix.rows; ++row) {
+    const std::size_t end = matrix.ends[row + 1];
     for (std::size_t i = begin; i < end; ++i) {
-      if (m.values[i] != 0) m.ids[used++] = m.ids[i];
+      if (!keeps(matrix.ids[i], matrix.values[i])) continue;
+      matrix.ids[kept] = matrix.ids[i];
+      matrix.values[kept++] = matrix.values[i];
     }
     begin = end;
-    m.ends[r + 1] = used;
+    matrix.ends[row + 1] = kept;
   }
-  m.ids.resize(used);
+  const std::uint64_t removed = matrix.ids.size() - kept;
+  matrix.ids.resize(kept);
+  matrix.values.resize(kept);
+  return removed;
 }
 
-void check_limit(const NamedBytes& file, const NpzMatrix& m, std::uint32_t limit, const char* what) {
-  const auto largest = std::max_element(m.ids.begin(), m.ids.end());
-  if (limit == 0 || largest == m.ids.end() || *largest < limit) return;
+void check_limit(const NamedBytes& file, const NpzMatrix& matrix, std::uint32_t limit, const char* what) {
+  const auto largest = std::ranges::max_element(matrix.ids);
+  if (limit == 0 || largest == matrix.ids.end() || *largest < limit) return;
   fail_input("{}: {} {} is out of range; ids must be below {}: correct the id or the number of {}s",
              file.path, what, *largest, limit, what);
-}
-
-// Removes columns from `limit` on; returns the number of removed entries.
-std::uint64_t keep_below(NpzMatrix& m, std::uint64_t limit) {
-  std::size_t used = 0, begin = 0;
-  for (std::size_t r = 0; r < m.rows; ++r) {
-    const std::size_t end = m.ends[r + 1];
-    for (std::size_t i = begin; i < end; ++i) {
-      if (m.ids[i] >= limit) continue;
-      m.ids[used] = m.ids[i];
-      m.values[used++] = m.values[i];
-    }
-    begin = end;
-    m.ends[r + 1] = used;
-  }
-  const std::uint64_t left_out = m.ids.size() - used;
-  m.ids.resize(used);
-  m.values.resize(used);
-  m.columns = std::min(m.columns, limit);
-  return left_out;
 }
 
 // The rows [first, last) of a pair of matrices.
@@ -87,8 +73,8 @@ void store_rows(const NpzMatrix& x, const NpzMatrix& y, const RowRange& rows, bo
   sink.close(thread);
 }
 
-std::uint64_t bound_of(const NpzMatrix& m) {
-  return m.ids.empty() ? 0 : *std::max_element(m.ids.begin(), m.ids.end()) + 1;
+std::uint64_t bound_of(const NpzMatrix& matrix) {
+  return matrix.ids.empty() ? 0 : std::ranges::max(matrix.ids) + 1;
 }
 
 }  // namespace
@@ -129,9 +115,11 @@ CsrSizes parse_npz(const NamedBytes& features, const NamedBytes& labels, const R
                labels.path, y.rows, features.path, x.rows);
   }
   if (x.rows == 0) fail_input("{}: the matrix has no rows; check the path of the data", features.path);
-  keep_nonzero(y);
+  keep_entries(y, [](std::uint64_t, float value) { return value != 0; });
   if (options.leave_out_features && options.feature_limit != 0 && x.columns > options.feature_limit) {
-    const std::uint64_t left_out = keep_below(x, options.feature_limit);
+    const auto is_known = [&](std::uint64_t feature, float) { return feature < options.feature_limit; };
+    const std::uint64_t left_out = keep_entries(x, is_known);
+    x.columns = options.feature_limit;
     if (options.report != nullptr) options.report->unknown_features = left_out;
   }
   check_limit(features, x, options.feature_limit, "feature");

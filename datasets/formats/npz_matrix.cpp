@@ -31,20 +31,20 @@ std::string format_of(const NpyArray& array) {
   return text;
 }
 
-void check_matrix(const NpzMatrix& m, const std::string& path) {
-  if (m.columns >= kIdLimit || m.rows >= kIdLimit) fail_npz(path, "the matrix is too large");
-  if (m.ends.size() != m.rows + 1 || m.ends.front() != 0 || m.ends.back() != m.ids.size() ||
-      !std::is_sorted(m.ends.begin(), m.ends.end())) {
+void check_matrix(const NpzMatrix& matrix, const std::string& path) {
+  if (matrix.columns >= kIdLimit || matrix.rows >= kIdLimit) fail_npz(path, "the matrix is too large");
+  if (matrix.ends.size() != matrix.rows + 1 || matrix.ends.front() != 0 ||
+      matrix.ends.back() != matrix.ids.size() || !std::is_sorted(matrix.ends.begin(), matrix.ends.end())) {
     fail_npz(path, "indptr does not fit the matrix");
   }
-  if (m.values.size() != m.ids.size()) fail_npz(path, "data and indices have different sizes");
-  for (std::size_t row = 0; row < m.rows; ++row) {
-    for (std::size_t i = m.ends[row]; i < m.ends[row + 1]; ++i) {
-      if (m.ids[i] >= m.columns) {
+  if (matrix.values.size() != matrix.ids.size()) fail_npz(path, "data and indices have different sizes");
+  for (std::size_t row = 0; row < matrix.rows; ++row) {
+    for (std::size_t i = matrix.ends[row]; i < matrix.ends[row + 1]; ++i) {
+      if (matrix.ids[i] >= matrix.columns) {
         fail_npz(path, fmt::format("row {} has column {}, but there are {}", row,
-                                   static_cast<std::int64_t>(m.ids[i]), m.columns));
+                                   static_cast<std::int64_t>(matrix.ids[i]), matrix.columns));
       }
-      if (!std::isfinite(m.values[i]))
+      if (!std::isfinite(matrix.values[i]))
         fail_npz(path, fmt::format("row {} has a value that is no finite float", row));
     }
   }
@@ -71,29 +71,30 @@ float sum_of(std::span<const MatrixEntry> entries, std::size_t row, const std::s
 
 // Sorts the columns of each row, and sums duplicates in stored order; `ranks`: of scores, where duplicates
 // are an error, else nullptr.
-void make_canonical(NpzMatrix& m, const std::string& path, std::vector<std::uint64_t>* ranks) {
+void make_canonical(NpzMatrix& matrix, const std::string& path, std::vector<std::uint64_t>* ranks) {
   std::size_t used = 0, begin = 0;
-  std::vector<MatrixEntry> row;
+  std::vector<MatrixEntry> entries;  // of a row
   const bool ranked = ranks != nullptr && !ranks->empty();
-  for (std::size_t r = 0; r < m.rows; ++r) {
-    const std::size_t end = m.ends[r + 1];
-    row.clear();
+  for (std::size_t row = 0; row < matrix.rows; ++row) {
+    const std::size_t end = matrix.ends[row + 1];
+    entries.clear();
     for (std::size_t i = begin; i < end; ++i)
-      row.push_back({m.ids[i], m.values[i], ranked ? (*ranks)[i] : 0});
+      entries.push_back({matrix.ids[i], matrix.values[i], ranked ? (*ranks)[i] : 0});
     begin = end;
-    std::ranges::stable_sort(row, {}, &MatrixEntry::column);
-    for (std::size_t i = 0, same = 0; i < row.size(); i = same) {
-      while (same < row.size() && row[same].column == row[i].column) ++same;
+    std::ranges::stable_sort(entries, {}, &MatrixEntry::column);
+    for (std::size_t i = 0, same = 0; i < entries.size(); i = same) {
+      while (same < entries.size() && entries[same].column == entries[i].column) ++same;
       if (same > i + 1 && ranks != nullptr)
-        fail_npz(path, fmt::format("row {} has column {} twice: use .sum_duplicates()", r, row[i].column));
-      m.ids[used] = row[i].column;
-      if (ranked) (*ranks)[used] = row[i].rank;
-      m.values[used++] = sum_of(std::span(row).subspan(i, same - i), r, path);
+        fail_npz(path,
+                 fmt::format("row {} has column {} twice: use .sum_duplicates()", row, entries[i].column));
+      matrix.ids[used] = entries[i].column;
+      if (ranked) (*ranks)[used] = entries[i].rank;
+      matrix.values[used++] = sum_of(std::span(entries).subspan(i, same - i), row, path);
     }
-    m.ends[r + 1] = used;
+    matrix.ends[row + 1] = used;
   }
-  m.ids.resize(used);
-  m.values.resize(used);
+  matrix.ids.resize(used);
+  matrix.values.resize(used);
 }
 
 // The matrix as it is stored.
@@ -101,18 +102,18 @@ NpzMatrix read_stored(const ZipReader& archive) {
   const auto fail = [&](const std::string& what) { fail_npz(archive.path(), what); };
   const std::string format = format_of(read_array(archive, "format"));
   if (format != "csr") fail(fmt::format("the matrix is in the format '{}', not 'csr': use .tocsr()", format));
-  NpzMatrix m;
+  NpzMatrix matrix;
   std::vector<std::uint64_t> shape;
   if (!read_array(archive, "shape").whole_numbers(shape) || shape.size() != 2)
     fail("shape is no pair of numbers");
-  m.rows = shape[0];
-  m.columns = shape[1];
-  if (!read_array(archive, "indptr").whole_numbers(m.ends) || m.ends.empty())
+  matrix.rows = shape[0];
+  matrix.columns = shape[1];
+  if (!read_array(archive, "indptr").whole_numbers(matrix.ends) || matrix.ends.empty())
     fail("indptr has no whole numbers");
-  if (!read_array(archive, "indices").whole_numbers(m.ids)) fail("indices has no whole numbers");
-  if (!read_array(archive, "data").numbers(m.values)) fail("data has no numbers");
-  check_matrix(m, archive.path());
-  return m;
+  if (!read_array(archive, "indices").whole_numbers(matrix.ids)) fail("indices has no whole numbers");
+  if (!read_array(archive, "data").numbers(matrix.values)) fail("data has no numbers");
+  check_matrix(matrix, archive.path());
+  return matrix;
 }
 
 // The names of rows or columns, one for each; none where there is no such member.
@@ -151,17 +152,17 @@ NpzMatrix read_npz_matrix(const NamedBytes& file) {
 }
 
 NpzMatrix read_npz_labels(const NamedBytes& file) {
-  NpzMatrix m = read_npz_matrix(file);
-  for (std::size_t r = 0; r < m.rows; ++r) {
-    for (std::size_t i = m.ends[r]; i < m.ends[r + 1]; ++i) {
-      if (m.values[i] == 0 || m.values[i] == 1) continue;
+  NpzMatrix matrix = read_npz_matrix(file);
+  for (std::size_t row = 0; row < matrix.rows; ++row) {
+    for (std::size_t i = matrix.ends[row]; i < matrix.ends[row + 1]; ++i) {
+      if (matrix.values[i] == 0 || matrix.values[i] == 1) continue;
       fail_input(
           "{}: labels: row {}, column {} is {}; give 1 where a sample has a label, and else 0, as "
           "(Y > 0).astype(int)",
-          file.path, r, m.ids[i], m.values[i]);
+          file.path, row, matrix.ids[i], matrix.values[i]);
     }
   }
-  return m;
+  return matrix;
 }
 
 NpzScores read_npz_scores(const NamedBytes& file) {

@@ -8,6 +8,7 @@
 #include "datasets/rows/row_parser.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/base/number_text.h"
 
 namespace slide {
 
@@ -158,32 +159,39 @@ void split_unlabelled(std::string_view text, TextForm form, LabelledLine& result
 
 namespace {
 
+// Cuts the first token off a line, without the blanks, TABs and carriage returns around it; "" at the end.
+std::string_view take_token(std::string_view& line) {
+  constexpr std::string_view kGaps = " \t\r";
+  line.remove_prefix(std::min(line.find_first_not_of(kGaps), line.size()));
+  const std::string_view token = line.substr(0, line.find_first_of(kGaps));
+  line.remove_prefix(token.size());
+  return token;
+}
+
 // Whether a token is `id:value`, with a number or its beginning.
 bool is_feature(std::string_view token) {
   const std::size_t colon = token.find(':');
   if (colon == 0 || colon == std::string_view::npos || colon + 1 == token.size()) return false;
-  return token.substr(0, colon).find_first_not_of("0123456789") == std::string_view::npos &&
+  return is_digits(token.substr(0, colon)) &&
          token.substr(colon + 1).find_first_not_of("0123456789.eE+-") == std::string_view::npos;
 }
 
 }  // namespace
 
 bool looks_like_features(std::string_view line) {
-  line = without_byte_order_mark(line);
-  constexpr std::string_view kGaps = " \t\r";
+  std::string_view rest = without_byte_order_mark(line);
+  const char* const begin = rest.data();
   std::size_t features = 0;
-  for (bool first = true;; first = false) {
-    const std::size_t begin = line.find_first_not_of(kGaps);
-    if (begin == std::string_view::npos) return features > 0;
-    const std::size_t end = std::min(line.find_first_of(kGaps, begin), line.size());
-    const std::string_view token = line.substr(begin, end - begin);
-    line.remove_prefix(end);
+  for (std::string_view token = take_token(rest); !token.empty(); token = take_token(rest)) {
+    const bool may_be_labels =
+        token.data() == begin && token.find_first_not_of("0123456789,+-.") == std::string_view::npos;
     if (is_feature(token)) {
       ++features;
-    } else if (!first || begin > 0 || token.find_first_not_of("0123456789,+-.") != std::string_view::npos) {
+    } else if (!may_be_labels) {
       return false;
     }
   }
+  return features > 0;
 }
 
 bool has_prefixed_label(std::string_view text) {
@@ -220,17 +228,13 @@ TextForm require_text_form(std::string_view text, const std::string& origin) {
 
 // Counts tokens that look like features (id:value; numbers after the first token) and other tokens (words).
 bool is_prose_with_colon(std::string_view line) {
-  constexpr std::string_view kGaps = " \t\r";
   constexpr std::string_view kOfNumbers = "0123456789.,eE+-";
   std::size_t words = 0, features = 0;
-  for (bool first = true;; first = false) {
-    const std::size_t begin = line.find_first_not_of(kGaps);
-    if (begin == std::string_view::npos) return words > features;
-    const std::size_t end = std::min(line.find_first_of(kGaps, begin), line.size());
-    const std::string_view token = line.substr(begin, end - begin);
-    line.remove_prefix(end);
+  bool is_first = true;
+  for (std::string_view token = take_token(line); !token.empty(); token = take_token(line)) {
+    const bool may_be_labels = std::exchange(is_first, false);
     if (token.find_first_not_of(kOfNumbers) == std::string_view::npos) {
-      features += first ? 0 : 1;  // the labels, or an id without a value
+      features += may_be_labels ? 0 : 1;  // else an id without a value
       continue;
     }
     const std::size_t colon = token.rfind(':');
@@ -239,6 +243,7 @@ bool is_prose_with_colon(std::string_view line) {
     const bool number_after = token.find_first_not_of(kOfNumbers, colon + 1) == std::string_view::npos;
     inside && (number_before || number_after) ? ++features : ++words;
   }
+  return words > features;
 }
 
 }  // namespace slide

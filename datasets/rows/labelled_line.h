@@ -58,7 +58,7 @@ struct LabelledLine {
 // empty label names are ignored.
 enum class Labels { kRequired, kOptional };
 
-// Takes `line`, without its end, apart. `separator`: of labels before a TAB. Throws RowFault, but not with
+// Parses `line`, which is without its end. `separator`: of labels before a TAB. Throws RowFault, but not with
 // Labels::kOptional.
 void split_labelled(std::string_view line, TextForm form, Labels labels, LabelledLine& result,
                     std::string_view separator = ",");

@@ -206,6 +206,7 @@ bool parse_features(const Line& line, const char* at, Row& row) {
 void sort_and_merge(const Line& line, Row& row) {
   const std::size_t count = row.feature_count;
   row.order.resize(count);
+  // Keys of id, then position, which keep equal ids in their order.
   for (std::size_t i = 0; i < count; ++i) row.order[i] = (std::uint64_t{row.ids[i]} << 32) | i;
   std::sort(row.order.begin(), row.order.end());
   row.unsorted.assign(row.values.begin(), row.values.begin() + static_cast<std::ptrdiff_t>(count));

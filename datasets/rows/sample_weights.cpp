@@ -1,11 +1,9 @@
 #include "datasets/rows/sample_weights.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include "datasets/rows/file_bytes.h"
@@ -13,6 +11,7 @@
 #include "datasets/rows/split.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/base/number_text.h"
 
 namespace slide {
 
@@ -27,11 +26,8 @@ struct WeightedStorage {
 }  // namespace
 
 std::optional<float> weight_in(std::string_view text) {
-  float weight = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), weight);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(weight) || weight < 0)
-    return {};
-  return weight;
+  const auto weight = number_of<float>(text);
+  return weight && std::isfinite(*weight) && *weight >= 0 ? weight : std::nullopt;
 }
 
 std::vector<float> read_weights(const std::string& path, std::size_t count, const std::string& data) {

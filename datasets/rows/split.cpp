@@ -80,8 +80,9 @@ std::uint32_t unit_of(const SampleKeys& keys, std::size_t sample) {
 
 std::vector<Unit> units_of(const Dataset& data) {
   const SampleKeys& keys = *data.keys();
-  std::vector<Unit> units(keys.groups.empty() ? data.samples()
-                                              : std::size_t{std::ranges::max(keys.groups)} + 1);
+  const std::size_t count =
+      keys.groups.empty() ? data.samples() : std::size_t{std::ranges::max(keys.groups)} + 1;
+  std::vector<Unit> units(count);
   for (std::size_t i = 0; i < data.samples(); ++i) {
     if (data.labels(i).empty()) continue;
     Unit& unit = units[unit_of(keys, i)];

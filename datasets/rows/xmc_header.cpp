@@ -8,6 +8,7 @@
 #include "datasets/rows/line_chunks.h"
 #include "datasets/rows/number_parser.h"
 #include "engine/base/error.h"
+#include "engine/base/number_text.h"
 
 namespace slide {
 
@@ -22,7 +23,7 @@ int count_numbers(std::string_view line) {
   int numbers = 0;
   bool inside = false;
   for (const char c : line) {
-    const bool digit = c >= '0' && c <= '9';
+    const bool digit = is_digit(c);
     if (!digit && c != ' ' && c != '\t' && c != '\r') return 0;
     numbers += digit && !inside;
     inside = digit;
@@ -49,14 +50,14 @@ bool has_features_header(std::string_view text) {
   std::string_view line;
   while (!text.empty() && is_blank_line(line)) line = take_line(text);
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-  const std::size_t colon = line.find_first_not_of("0123456789");
+  const std::size_t colon = line.find_first_not_of(kDigits);
   return colon != std::string_view::npos && colon > 0 && line[colon] == ':';
 }
 
 XmcHeader parse_xmc_header(std::string_view text, const std::string& origin) {
   constexpr const char* kWant = "the first line must be 'samples features labels', three numbers";
   const std::size_t stop = std::min(text.find('\n'), text.size());
-  std::string line(text.substr(0, stop));
+  std::string line(text.substr(0, stop));  // a copy, for parse_id() reads bytes behind the number
   const auto fail = [&](std::size_t at, const char* what) {
     fail_input("{}:1:{}: {}; {}", origin, at + 1, what, kWant);
   };
@@ -64,16 +65,19 @@ XmcHeader parse_xmc_header(std::string_view text, const std::string& origin) {
   line.append(kReadAhead + 1, '\n');
   std::array<std::uint64_t, 3> numbers{};
   std::size_t at = 0;
+  const auto is_blank = [&](std::size_t place) {
+    return line[place] == ' ' || line[place] == '\t' || line[place] == '\r';
+  };
   const auto skip_blanks = [&] {
-    while (line[at] == ' ' || line[at] == '\t' || line[at] == '\r') ++at;
+    while (is_blank(at)) ++at;
   };
   const bool without_labels = has_features_header(text) || is_lone_features_header(text);
   const std::size_t given = without_labels ? 2 : numbers.size();
   for (std::uint64_t& number : std::span(numbers).first(given)) {
     skip_blanks();
     const auto end = static_cast<std::size_t>(parse_id(line.data() + at, number) - line.data());
-    const bool ended = line[end] == ' ' || line[end] == '\t' || line[end] == '\r' || end == stop;
-    if (end == at || !ended) fail(at, "no header");
+    const bool is_alone = is_blank(end) || end == stop;
+    if (end == at || !is_alone) fail(at, "no header");
     if (number > kIdLimit) fail(at, "a number of the header is too large");
     at = end;
   }

@@ -1,11 +1,9 @@
 #include "datasets/sidecar/sample_keys.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 #include <optional>
-#include <system_error>
 #include <unordered_map>
 #include <utility>
 
@@ -19,6 +17,7 @@
 #include "datasets/text/table.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/base/number_text.h"
 #include "engine/base/parallel.h"
 
 namespace slide {
@@ -41,12 +40,9 @@ class KeyNumbers {
   KeyValues values_;
 };
 
-// Parses the whole text as a number.
-std::optional<double> number_in_text(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number)) return {};
-  return number;
+std::optional<double> finite_number_of(std::string_view text) {
+  const auto number = number_of<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 // Keys of the samples of a chunk, consecutively.
@@ -102,7 +98,7 @@ std::vector<double> numbers_in(const KeyValues& times, const std::string& data) 
   std::vector<double> numbers;
   LogTimes units;
   for (std::size_t i = 0; i < times.distinct.size(); ++i) {
-    const std::optional<double> number = number_in_text(times.distinct[i]);
+    const std::optional<double> number = finite_number_of(times.distinct[i]);
     if (number) {
       numbers.push_back(*number);
       units.add(*number);
@@ -123,20 +119,32 @@ std::vector<double> numbers_in(const KeyValues& times, const std::string& data) 
   return numbers;
 }
 
-// Whether a text is a date that does not begin with its year: 31.5.2024, 05/31/24, Fri May 31 2024.
-bool is_date_out_of_order(std::string_view text) {
+// Whether a text begins with the English name of a month or a day and has a number: Fri May 31 2024.
+bool begins_with_date_name(std::string_view text) {
   constexpr std::string_view kNames = "JanFebMarAprMayJunJulAugSepOctNovDecMonTueWedThuFriSatSun";
-  const std::size_t digits = text.find_first_not_of("0123456789");
-  if (digits == std::string_view::npos) return false;
-  if (digits == 0) {
-    const std::size_t end = std::min(text.find_first_of(" ,.-"), text.size());
-    const std::size_t name = end < 3 ? std::string_view::npos : kNames.find(text.substr(0, 3));
-    return name != std::string_view::npos && name % 3 == 0 && end < text.size() &&
-           text.find_first_of("0123456789") != std::string_view::npos;
-  }
-  const std::size_t second = std::min(text.find_first_not_of("0123456789", digits + 1), text.size());
-  return digits <= 2 && std::string_view("/.-").find(text[digits]) != std::string_view::npos &&
-         second > digits + 1 && second <= digits + 3 && second < text.size() && text[second] == text[digits];
+  constexpr std::size_t kLetters = 3;  // of each name
+  const std::size_t word = text.find_first_of(" ,.-");
+  if (word == std::string_view::npos || word < kLetters) return false;
+  const std::size_t name = kNames.find(text.substr(0, kLetters));
+  return name != std::string_view::npos && name % kLetters == 0 &&
+         text.find_first_of(kDigits) != std::string_view::npos;
+}
+
+// Whether a text begins with two numbers of one or two digits, each before the same mark: 31.5.2024,
+// 05/31/24.
+bool begins_with_day_and_month(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(kDigits);
+  if (first == std::string_view::npos || first == 0 || first > 2) return false;
+  const char mark = text[first];
+  if (mark != '/' && mark != '.' && mark != '-') return false;
+  const std::string_view rest = text.substr(first + 1);
+  const std::size_t second = rest.find_first_not_of(kDigits);
+  return second != std::string_view::npos && second > 0 && second <= 2 && rest[second] == mark;
+}
+
+// Whether a text is a date that does not begin with its year.
+bool is_date_out_of_order(std::string_view text) {
+  return begins_with_date_name(text) || begins_with_day_and_month(text);
 }
 
 // The distinct times in seconds, where all are dates with the year in front; none for other texts.

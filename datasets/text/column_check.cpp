@@ -9,17 +9,15 @@
 #include "datasets/text/column_names.h"
 #include "datasets/text/label_cells.h"
 #include "engine/base/foreign_text.h"
+#include "engine/base/number_text.h"
 
 namespace slide {
 
 namespace {
 
 constexpr std::size_t kMaxColumns = 3;
-constexpr std::size_t kMinLines = 3;  // fewer lines are not checked
-
-bool is_number(std::string_view cell) {
-  return !cell.empty() && cell.find_first_not_of("0123456789") == std::string_view::npos;
-}
+constexpr std::size_t kMinLines = 3;   // fewer lines are not checked
+constexpr std::size_t kMaxHeader = 8;  // names of columns
 
 std::vector<std::string_view> cells_of(std::string_view line) {
   std::vector<std::string_view> cells;
@@ -41,7 +39,7 @@ void ColumnCheck::Column::add(std::string_view cell) {
     words += c != ' ' && !in_word ? 1 : 0;
     in_word = c != ' ';
   }
-  numbers += is_number(cell) ? 1 : 0;
+  numbers += is_digits(cell) ? 1 : 0;
   uris += cell.starts_with("<http") && cell.ends_with('>') ? 1 : 0;
   with_separator += cell.find_first_of(",;|") != std::string_view::npos ? 1 : 0;
 }
@@ -61,10 +59,10 @@ void ColumnCheck::add(std::string_view line, std::uint64_t number) {
   for (std::size_t i = 0; i < std::min(cells.size(), columns_.size()); ++i) columns_[i].add(cells[i]);
 }
 
-// Warns where the first line (of 2 to 8 cells) looks like a header: all cells are usual column names, and one
+// Warns where the first line looks like a header: all cells are usual column names, and one
 // of them names labels or texts; or there is a name of each.
 std::string ColumnCheck::header_warning(const std::string& origin) const {
-  if (lines_ < 2 || header_.size() < 2 || header_.size() > 8 || like_header_ > 0) return {};
+  if (lines_ < 2 || header_.size() < 2 || header_.size() > kMaxHeader || like_header_ > 0) return {};
   std::string label, text;
   std::size_t known = 0;
   for (const std::string& cell : header_) {
@@ -73,11 +71,11 @@ std::string ColumnCheck::header_warning(const std::string& origin) const {
     if (use == ColumnUse::kText && text.empty()) text = cell;
     known += use ? 1 : 0;
   }
-  const bool all = known == header_.size() && !(label.empty() && text.empty());
-  if (!all && (label.empty() || text.empty())) return {};
-  const std::string keys = label.empty() || text.empty()
-                               ? "data.text=... and data.labels=..."
-                               : fmt::format("data.text={} and data.labels={}", text, label);
+  const bool names_both = !label.empty() && !text.empty(), names_one = !label.empty() || !text.empty();
+  const bool all_known = known == header_.size();
+  if (!names_both && !(all_known && names_one)) return {};
+  const std::string keys = names_both ? fmt::format("data.text={} and data.labels={}", text, label)
+                                      : "data.text=... and data.labels=...";
   return fmt::format(
       "{}:{}: this looks like the names of columns ({}), but is read as a sample; set {}, or remove the line",
       origin, first_line_, shown_part(fmt::format("{}", fmt::join(header_, ", "))), keys);
@@ -87,10 +85,12 @@ std::string ColumnCheck::warning(const std::string& origin, std::string_view sep
   if (std::string header = header_warning(origin); !header.empty()) return header;
   if (lines_ < kMinLines || min_cells_ < 2 || min_cells_ != max_cells_) return {};
   const Column &first = columns_[0], &second = columns_[1];
-  const bool is_id =
-      first.is_unique() && (first.numbers == lines_ || first.words == lines_) && first.with_separator == 0;
-  const bool short_cells = second.words_of_cell() <= 5 && !second.first.empty();
-  if (max_cells_ >= 3 && is_id && short_cells && second.repeats() &&
+  // Labels are short and occur again; texts have more words and seldom occur again; ids are single words.
+  constexpr double kMaxLabelWords = 5;
+  const bool first_has_words_or_numbers = first.numbers == lines_ || first.words == lines_;
+  const bool first_is_id = first.is_unique() && first_has_words_or_numbers && first.with_separator == 0;
+  const bool second_is_short = second.words_of_cell() <= kMaxLabelWords && !second.first.empty();
+  if (max_cells_ >= 3 && first_is_id && second_is_short && second.repeats() &&
       second.words_of_cell() < columns_[2].words_of_cell()) {
     return fmt::format(
         "{}:{}: there are {} columns, and the second looks like the labels ({}), but the first is read as "
@@ -101,8 +101,9 @@ std::string ColumnCheck::warning(const std::string& origin, std::string_view sep
   }
   const bool longer = first.words_of_cell() >= 2 && first.words_of_cell() > second.words_of_cell();
   const bool far_longer = first.words_of_cell() >= 3 && first.words_of_cell() >= 3 * second.words_of_cell();
-  const bool is_text = (longer && first.has_distinct(0.9)) || (far_longer && first.has_distinct(0.5));
-  if (is_text && short_cells && (second.uris * 2 > lines_ || second.repeats())) {
+  const bool first_is_text = (longer && first.has_distinct(0.9)) || (far_longer && first.has_distinct(0.5));
+  const bool second_is_label = second_is_short && (second.repeats() || second.uris * 2 > lines_);
+  if (first_is_text && second_is_label) {
     return fmt::format(
         "{}:{}: the second column looks like the labels ({}) and the first like text, but "
         "LABEL{}LABEL<TAB>TEXT is "

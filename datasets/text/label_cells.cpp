@@ -6,6 +6,7 @@
 
 #include "datasets/rows/labelled_line.h"
 #include "engine/base/foreign_text.h"
+#include "engine/base/number_text.h"
 
 namespace slide {
 
@@ -13,14 +14,15 @@ namespace {
 
 // ['a', 'b'], ("a", "b") or {'a', 'b'}.
 bool is_python_list(std::string_view cell) {
+  constexpr std::string_view kOpening = "[({", kClosing = "])}";
   if (cell.size() < 2) return false;
-  const char open = cell.front(), close = cell.back();
-  if (!(open == '[' && close == ']') && !(open == '(' && close == ')') && !(open == '{' && close == '}'))
-    return false;
+  const std::size_t kind = kOpening.find(cell.front());
+  if (kind == std::string_view::npos || cell.back() != kClosing[kind]) return false;
+  const bool is_square = cell.front() == '[';  // other brackets may belong to a name, unless they hold quotes
   const std::string_view inner = trimmed(cell.substr(1, cell.size() - 2));
-  if (inner.empty()) return open == '[';
+  if (inner.empty()) return is_square;
   const bool quoted = inner.front() == '\'' || inner.front() == '"';
-  return quoted ? inner.find(inner.front(), 1) != std::string_view::npos : open == '[';
+  return quoted ? inner.find(inner.front(), 1) != std::string_view::npos : is_square;
 }
 
 // <http://x/1> <http://x/2>
@@ -43,12 +45,11 @@ bool is_parted_by(std::string_view cell, std::string_view separator) {
 }  // namespace
 
 bool is_decimal_whole(std::string_view text) {
-  const std::size_t end = text.find_first_not_of("0123456789");
+  const std::size_t end = text.find_first_not_of(kDigits);
   return end != 0 && end != std::string_view::npos && text.substr(end) == ".0";
 }
 
 bool is_decimal(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789";
   const std::size_t point = text.find_first_not_of(kDigits);
   return text.size() > 1 && point != std::string_view::npos && text[point] == '.' &&
          text.find_first_not_of(kDigits, point + 1) == std::string_view::npos;

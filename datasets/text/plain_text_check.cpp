@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <optional>
 
 #include "datasets/rows/labelled_line.h"
 #include "datasets/rows/line_chunks.h"
@@ -54,42 +55,53 @@ bool names_columns(std::string_view line, char delimiter) {
   return fields > 1 && usual;
 }
 
+// What the first lines of a text show. Numbers of lines count from 1.
+struct LinesLook {
+  std::size_t lines = 0;          // that are not blank
+  std::size_t first_line = 0;     // its number
+  std::size_t objects = 0;        // lines that look like an object of JSON
+  std::size_t first_object = 0;   // number of the first one
+  std::optional<char> delimiter;  // of a first line that names columns
+  std::size_t delimited = 0;      // further lines that have it
+};
+
+LinesLook look_at_lines(std::string_view text) {
+  LinesLook look;
+  for (std::size_t number = 1; !text.empty() && look.lines < kLookedLines; ++number) {
+    const std::string_view line = take_line(text);
+    if (is_blank_line(line)) continue;
+    if (look.lines++ == 0) {
+      look.first_line = number;
+      constexpr std::string_view kDelimiters = ",;\t";
+      const auto found = std::ranges::find_if(kDelimiters, [&](char c) { return names_columns(line, c); });
+      if (found != kDelimiters.end()) look.delimiter = *found;
+    } else if (look.delimiter) {
+      look.delimited += line.find(*look.delimiter) != std::string_view::npos ? 1 : 0;
+    }
+    if (is_object(line) && look.objects++ == 0) look.first_object = number;
+  }
+  return look;
+}
+
 }  // namespace
 
 std::string plain_text_warning(std::string_view head, const std::string& origin, std::string_view columns) {
-  std::string_view rest = without_byte_order_mark(head.substr(0, kLookedBytes));
   const std::string read = columns.empty() ? "the model was trained on lines of text"
                                            : fmt::format("the model reads the column '{}'", columns);
-  std::size_t lines = 0, objects = 0, delimited = 0, number = 0, first_object = 0, first_line = 0;
-  char delimiter = '\0';
-  while (!rest.empty() && lines < kLookedLines) {
-    const std::string_view line = take_line(rest);
-    ++number;
-    if (is_blank_line(line)) continue;
-    if (lines++ == 0) {
-      first_line = number;
-      for (const char c : {',', ';', '\t'}) {
-        if (delimiter == '\0' && names_columns(line, c)) delimiter = c;
-      }
-    } else {
-      delimited += delimiter != '\0' && line.find(delimiter) != std::string_view::npos ? 1 : 0;
-    }
-    if (!is_object(line)) continue;
-    if (objects++ == 0) first_object = number;
-  }
-  if (2 * objects > lines) {
+  const LinesLook look = look_at_lines(without_byte_order_mark(head.substr(0, kLookedBytes)));
+  if (2 * look.objects > look.lines) {
     return fmt::format(
         "{}:{}: the line looks like an object of JSON, as {} of the first {} do, and all of it is read as "
         "text, keys and braces too; {}, so give {}",
-        origin, first_object, objects, lines, read,
+        origin, look.first_object, look.objects, look.lines, read,
         columns.empty() ? "the texts alone, one a line" : "objects with its key, one a line");
   }
-  const bool has_names = delimiter != '\0' && 2 * delimited > lines - 1;
+  const bool has_names = look.delimiter && 2 * look.delimited > look.lines - 1;
   const bool is_named = table_format_of_name(origin).has_value();
-  if (lines == 0 || (!has_names && !is_named)) return {};
+  if (look.lines == 0 || (!has_names && !is_named)) return {};
   return fmt::format(
       "{}:{}: the file looks like a table by its {}, and all of it is read as text, {}; {}, so give {}",
-      origin, first_line, has_names ? "first line" : "ending",
+      origin, look.first_line, has_names ? "first line" : "ending",
       has_names ? "names of columns and separators too" : "separators too", read,
       columns.empty() ? "the texts alone, one a line" : "a table with this column");
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <optional>
 
@@ -27,10 +26,6 @@ std::optional<double> score_of(std::string_view field) {
   if (colon == std::string_view::npos || colon == 0) return std::nullopt;
   const std::optional<double> score = number_of<double>(field.substr(colon + 1));
   return score && *score >= 0 && *score <= 1 ? score : std::nullopt;
-}
-
-bool is_id_of_label(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 struct Answer {
@@ -63,9 +58,8 @@ std::optional<Answer> answer_of(std::string_view line, bool named) {
     ++answer.scores;
     if (named) continue;
     const std::string_view id = field.substr(0, field.rfind(':'));
-    if (!is_id_of_label(id)) return std::nullopt;
-    std::size_t number = 0;
-    std::from_chars(id.data(), id.data() + id.size(), number);
+    if (!is_digits(id)) return std::nullopt;
+    const std::size_t number = number_of<std::size_t>(id).value_or(0);
     answer.ascending = answer.ascending && (answer.scores == 1 || number > last_id);
     last_id = number;
   }
@@ -86,28 +80,28 @@ bool holds_predictions(std::string_view line) {
 std::string found_in(std::string_view head, const std::string& origin, bool named) {
   std::string_view rest = without_byte_order_mark(head.substr(0, kHeadBytes));
   if (head.size() > kHeadBytes) rest = rest.substr(0, rest.rfind('\n') + 1);
-  std::size_t lines = 0, number = 0, first = 0, most = 0;
+  std::size_t lines = 0, number = 0, first = 0, max_scores = 0;
   bool ascending = true, of_users = false;
   std::string shown;
   while (!rest.empty() && lines < kHeadLines) {
     const std::string_view line = take_line(rest);
     ++number;
     if (is_blank_line(line)) continue;
-    std::optional<Answer> answer;
-    if (named && holds_predictions(line)) {
-      answer = Answer{2};
-    } else {
-      answer = answer_of(line, named);
-    }
+    constexpr Answer kOfJson{.scores = 2};  // certain, as a line of several scores
+    const bool is_json = named && holds_predictions(line);
+    const std::optional<Answer> answer = is_json ? kOfJson : answer_of(line, named);
     if (!answer) return {};
     if (lines++ == 0) first = number;
-    most = std::max(most, answer->scores);
+    max_scores = std::max(max_scores, answer->scores);
     ascending = ascending && answer->ascending;
     of_users = of_users || answer->of_user;
     if (shown.empty()) shown = shown_part(line.substr(0, line.find_first_of(separators(named))));
   }
-  const bool alone = most == 1 && lines >= kMinLinesOfOne && !of_users;
-  if (named ? most < 2 && !alone : ascending || lines < 2 || most < 3) return {};
+  // Names: a line has several scores, or many lines have one each. Ids: data have them ascending, predictions
+  // rarely, and few scores may descend by chance.
+  const bool like_names = max_scores >= 2 || (max_scores == 1 && lines >= kMinLinesOfOne && !of_users);
+  const bool like_ids = !ascending && lines >= 2 && max_scores >= 3;
+  if (named ? !like_names : !like_ids) return {};
   return fmt::format(
       "{}:{}: these look like predictions, as slide predict prints them, not like data: '{}'; name the data "
       "that were predicted, or evaluate predictions by slide evaluate",

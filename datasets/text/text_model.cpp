@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "datasets/text/log_fields.h"
+#include "engine/base/aligned.h"
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 #include "engine/base/finite.h"
@@ -67,15 +68,17 @@ TextModel::TextModel(const TextOptions& options, TextModelParts parts)
   }
 }
 
-// Returns whether the hashes differ. Those of a damaged model may be equal or, as no hashes of text do, meet
-// at one place; then it stops early.
+// Fills a hash table of the feature ids, at most half full, by linear probing from the low bits of their
+// hashes. Returns whether the hashes differ. Those of a damaged model may be equal or, as no hashes of text
+// do, share their low bits; then it stops early.
 bool TextModel::fill_slots() {
   slots_.assign(std::bit_ceil(2 * parts_.hashes.size() + 1), kNone);
+  const std::size_t mask = slots_.size() - 1;
   for (std::uint32_t id = 0; id < parts_.hashes.size(); ++id) {
-    std::size_t at = parts_.hashes[id] & (slots_.size() - 1);
+    std::size_t at = parts_.hashes[id] & mask;
     for (std::size_t steps = 0; slots_[at] != kNone; ++steps) {
       if (parts_.hashes[slots_[at]] == parts_.hashes[id] || steps == kMaxSteps) return false;
-      at = (at + 1) & (slots_.size() - 1);
+      at = (at + 1) & mask;
     }
     slots_[at] = id;
   }
@@ -154,18 +157,18 @@ void TextModel::items_of(std::string_view text, bool normalize, Row& row) const 
 }
 
 std::uint64_t TextModel::digest() const {
-  const TextOptions& o = options_;
   std::uint64_t sum = 1;
   const auto add = [&](std::uint64_t value) { sum = mix64(sum * 3 + value); };
   for (const std::uint64_t option :
-       {static_cast<std::uint64_t>(o.tokens), std::uint64_t{o.lowercase}, std::uint64_t{o.word_ngrams},
-        std::uint64_t{o.char_ngrams_min}, std::uint64_t{o.char_ngrams_max},
-        static_cast<std::uint64_t>(o.weighting), std::uint64_t{o.hash_buckets}}) {
+       {static_cast<std::uint64_t>(options_.tokens), std::uint64_t{options_.lowercase},
+        std::uint64_t{options_.word_ngrams}, std::uint64_t{options_.char_ngrams_min},
+        std::uint64_t{options_.char_ngrams_max}, static_cast<std::uint64_t>(options_.weighting),
+        std::uint64_t{options_.hash_buckets}}) {
     add(option);
   }
   std::string bytes = to_bytes();
-  bytes.resize((bytes.size() + 7) / 8 * 8);
-  for (std::size_t at = 0; at < bytes.size(); at += 8) {
+  bytes.resize(round_up(bytes.size(), sizeof(std::uint64_t)));  // zeros
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes.data() + at, sizeof word);
     add(word);

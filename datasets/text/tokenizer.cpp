@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "engine/base/foreign_text.h"
 #include "engine/base/rng.h"
 
 namespace slide {
@@ -130,7 +131,7 @@ char lower(char c) {
 
 // Start of the code point that contains the byte at `at`.
 std::size_t start_before(std::string_view text, std::size_t at) {
-  while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
+  while (at > 0 && !begins_character(text[at])) --at;
   return at;
 }
 
@@ -242,16 +243,15 @@ void Tokenizer::add_char_ngrams(std::size_t token) {
   if (whole) marked_.push_back('>');
   starts_.clear();
   for (std::size_t at = 0; at < marked_.size(); ++at) {
-    if ((static_cast<unsigned char>(marked_[at]) & 0xc0) != 0x80)
-      starts_.push_back(static_cast<std::uint32_t>(at));
+    if (begins_character(marked_[at])) starts_.push_back(static_cast<std::uint32_t>(at));
   }
-  const std::size_t length = starts_.size();
+  const std::size_t length = starts_.size();  // code points
   starts_.push_back(static_cast<std::uint32_t>(marked_.size()));
   for (std::size_t first = 0; first < length; ++first) {
     for (std::size_t count = options_.char_ngrams_min; count <= options_.char_ngrams_max; ++count) {
       if (first + count > length) break;
-      // only a word boundary mark
-      if (count == 1 && (first == 0 || (whole && first + 1 == length))) continue;
+      const bool is_mark = count == 1 && (first == 0 || (whole && first + 1 == length));
+      if (is_mark) continue;
       const std::uint32_t begin = starts_[first], bytes = starts_[first + count] - begin;
       features_.push_back(not_zero(hash_bytes(kCharSeed, std::string_view(marked_).substr(begin, bytes))));
       places_.push_back({static_cast<std::uint32_t>(token), bytes, begin, true});

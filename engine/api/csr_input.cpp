@@ -151,11 +151,14 @@ void sort_rows(std::span<const T> ids, Matrix& matrix) {
     std::ranges::stable_sort(order, {}, [&](std::uint64_t i) { return ids[i]; });
     for (const std::uint64_t i : order) {
       const auto id = static_cast<std::uint32_t>(ids[i]);
-      const bool again = sorted.size() > offsets.back() && sorted.back() == id;
-      if (!again) sorted.push_back(id);
+      const bool is_repeated = sorted.size() > offsets.back() && sorted.back() == id;
+      if (!is_repeated) sorted.push_back(id);
       if (matrix.values.empty()) continue;
-      if (!again) values.push_back(0.0F);
-      values.back() = again ? values.back() + matrix.values[i] : matrix.values[i];
+      if (is_repeated) {
+        values.back() += matrix.values[i];
+      } else {
+        values.push_back(matrix.values[i]);
+      }
       if (!std::isfinite(values.back()))
         fail_input("{}: row {}: the values of id {} sum to more than a float holds; scale them", matrix.name,
                    row, id);

@@ -110,16 +110,17 @@ void record_reading(const Data::Impl& data, slide::Config& config) {
         config.data.sample_weights);
   record_keys(data, config.data);
   if (!data.reading) return;
+  const DataConfig& used = data.reading->options;
   config.data.sample_weights = weights;
-  config.data.format = data.reading->options.format;
-  config.data.kind = data.reading->options.kind;
-  config.data.one_based = data.reading->options.one_based;
-  config.data.normalize = data.reading->options.normalize;
-  config.data.text = data.reading->options.text;
-  config.data.labels = data.reading->options.labels;
-  config.data.label_separator = data.reading->options.label_separator;
-  config.data.dense = data.reading->options.dense;
-  config.data.weight = data.reading->options.weight;
+  config.data.format = used.format;
+  config.data.kind = used.kind;
+  config.data.one_based = used.one_based;
+  config.data.normalize = used.normalize;
+  config.data.text = used.text;
+  config.data.labels = used.labels;
+  config.data.label_separator = used.label_separator;
+  config.data.dense = used.dense;
+  config.data.weight = used.weight;
   if (data.reading->text != nullptr) config.text = data.reading->text->options();
 }
 

@@ -79,7 +79,7 @@ void Model::save(const std::string& path, bool force, std::optional<double> thre
     if (threshold) thresholds.emplace(*threshold);
     if (!threshold && keep_thresholds) thresholds = model.thresholds;
     save_model(path, {model.config, model.shape, model.trained(), optimizer, model.steps, model.text.get(),
-                      model.idle, model.form, nullptr, thresholds ? &*thresholds : nullptr});
+                      model.unseen_runs, model.form, nullptr, thresholds ? &*thresholds : nullptr});
   });
 }
 

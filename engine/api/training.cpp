@@ -38,14 +38,16 @@ Evaluation evaluation_of(const EvalReport& report) {
 TrainObserver observer_of(const Callbacks& callbacks, const std::function<void(const std::string&)>& save) {
   TrainObserver observer;
   if (callbacks.step) {
-    observer.step = [&](const StepReport& r) {
+    observer.step = [&](const StepReport& report) {
       Interruption::end();  // from here on there is a model to keep
-      return call(callbacks.step, Progress{r.epoch, r.step, r.total_steps, r.samples, r.loss, r.seconds});
+      return call(callbacks.step, Progress{report.epoch, report.step, report.total_steps, report.samples,
+                                           report.loss, report.seconds});
     };
   }
   if (callbacks.epoch) {
-    observer.epoch = [&](const EpochReport& r) {
-      call(callbacks.epoch, EpochSummary{r.epoch, r.step, r.loss, r.train_seconds, r.samples_per_second});
+    observer.epoch = [&](const EpochReport& report) {
+      call(callbacks.epoch, EpochSummary{report.epoch, report.step, report.loss, report.train_seconds,
+                                         report.samples_per_second});
     };
   }
   // needed even without a callback: train.patience counts evaluations
@@ -66,7 +68,7 @@ void save_running(const std::string& path, const slide::Config& config, const Tr
 
 // Keeps the model; releases the data and the rest of the trainer.
 Model keep(const slide::Config& config, Trainer&& trainer, std::shared_ptr<const TextModel> text,
-           std::vector<std::uint32_t> idle = {}) {
+           std::vector<std::uint32_t> unseen_runs = {}) {
   DataShape shape = trainer.shape();
   const std::uint64_t steps = trainer.all_steps();
   TrainedModel trained = std::move(trainer).release();
@@ -81,7 +83,7 @@ Model keep(const slide::Config& config, Trainer&& trainer, std::shared_ptr<const
                           .optimizer = std::move(optimizer),
                           .neighbours = std::move(trained.neighbours),
                           .text = std::move(text),
-                          .idle = std::move(idle),
+                          .unseen_runs = std::move(unseen_runs),
                           .thresholds = {},
                           .calibration = {},
                           .checksum = 0,
@@ -167,9 +169,10 @@ Model continue_training_on(const Model::Impl& impl, const Data& data, std::uint3
   TrainedStart start = start_continued(model, used, rows, grown.get(), {}, threads);
   Trainer trainer({used, std::move(rows), ContinuedStart{std::move(start)}, threads});
   trainer.run(observer_of(callbacks, {}));
-  std::vector<std::uint32_t> idle = model.idle;  // only `slide train --init` counts them
-  if (!idle.empty()) idle.resize(more.label_count());
-  return keep(model.config, std::move(trainer), grown != nullptr ? grown : model.text, std::move(idle));
+  std::vector<std::uint32_t> unseen_runs = model.unseen_runs;  // only `slide train --init` counts them
+  if (!unseen_runs.empty()) unseen_runs.resize(more.label_count());
+  return keep(model.config, std::move(trainer), grown != nullptr ? grown : model.text,
+              std::move(unseen_runs));
 }
 
 // Reads the validation file as samples in memory.

@@ -30,7 +30,6 @@ bool has_control(std::string_view text, bool tab) {
 
 std::string shown_part(std::string_view text) {
   constexpr std::size_t kMaxShown = 80;
-  const auto begins_character = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
   std::string shown;
   std::size_t characters = 0;
   for (const char c : text) {

@@ -20,6 +20,11 @@ bool nests_too_deep(std::string_view json);
 // terminal or end a line. `tab`: TAB is allowed.
 bool has_control(std::string_view text, bool tab = false);
 
+// Whether a byte of UTF-8 is the first one of a character.
+inline bool begins_character(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
+}
+
 // Excerpt for messages: the first 80 UTF-8 characters, then "..." where there are more; control characters
 // become blanks.
 std::string shown_part(std::string_view text);

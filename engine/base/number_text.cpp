@@ -85,8 +85,8 @@ char* write_power(int exponent, char* out) {
 
 char* write_decimal(const Decimal& decimal, char* out) {
   const std::uint64_t digits = six_characters(decimal.digits);
-  // without trailing zeros
-  const auto length = static_cast<std::size_t>(71 - std::countl_zero(digits ^ kZeros)) / 8;
+  // Characters up to the last one that is not '0'.
+  const auto length = static_cast<std::size_t>(std::bit_width(digits ^ kZeros) + 7) / 8;
   const int exponent = decimal.exponent;
   if (exponent >= 0 && exponent < 6)
     return write_pointed(digits, length, static_cast<std::size_t>(exponent) + 1, out);
@@ -106,8 +106,9 @@ char* write_decimal(const Decimal& decimal, char* out) {
 char* write_whole(std::uint32_t value, char* out) {
   if (value >= 1000000) return std::to_chars(out, out + kNumberRoom, value).ptr;
   const std::uint64_t digits = six_characters(value);
-  const std::uint64_t last = std::uint64_t{1} << 40;  // keeps at least one digit
-  const auto zeros = static_cast<std::size_t>(std::countr_zero((digits ^ kZeros) | last)) / 8;
+  const std::uint64_t last = std::uint64_t{1} << 40;  // a bit of the last digit, which stays also as a zero
+  const auto zeros =
+      static_cast<std::size_t>(std::countr_zero((digits ^ kZeros) | last)) / 8;  // leading ones
   const std::uint64_t text = digits >> (8 * zeros);
   std::memcpy(out, &text, 8);
   return out + 6 - zeros;

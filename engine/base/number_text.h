@@ -11,6 +11,17 @@
 
 namespace slide {
 
+inline constexpr std::string_view kDigits = "0123456789";
+
+inline bool is_digit(char c) {
+  return static_cast<unsigned char>(c - '0') < 10;
+}
+
+// Whether `text` is digits alone, at least one.
+inline bool is_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of(kDigits) == std::string_view::npos;
+}
+
 // The number that `text` is as a whole, as std::from_chars reads it; nullopt for any other text and for
 // numbers out of the range of T. Infinity and NaN are numbers.
 template <class T>

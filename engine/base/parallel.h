@@ -149,12 +149,11 @@ void parallel_run(int threads, F&& body) {
       ExceptionCarrier& carrier;
       std::remove_reference_t<F>& body;
     } context{carrier, body};
-    team->run(
-        [](void* erased, int thread) {
-          auto& c = *static_cast<Context*>(erased);
-          c.carrier.guard([&] { c.body(thread); });
-        },
-        &context);
+    const auto run_body = [](void* erased, int thread) {
+      auto& [of_all, own_body] = *static_cast<Context*>(erased);
+      of_all.guard([&] { own_body(thread); });
+    };
+    team->run(run_body, &context);
   } else {
 #pragma omp parallel num_threads(threads)
     {

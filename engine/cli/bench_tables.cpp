@@ -69,21 +69,23 @@ void print_head() {
         "memory");
 }
 
-void print_figures(const TableFigures& f) {
+void print_figures(const TableFigures& figures) {
   print("{:<8} {:<10} {:>2} {:>6} {:>9.3f} {:>7.0f} {:>7.2f}% {:>7.2f}% {:>9.1f} {:>9.1f} {:>10.2f} {:>10}\n",
-        spelling(f.config.family), spelling(f.config.candidates), f.config.k, f.config.tables, f.recall,
-        f.found, 100 * f.largest, 100 * f.in_full, 1e6 * f.query_seconds, 1e3 * f.build_seconds,
-        1e6 * f.rehash_seconds, memory_text(f.bytes));
+        spelling(figures.config.family), spelling(figures.config.candidates), figures.config.k,
+        figures.config.tables, figures.recall, figures.found, 100 * figures.largest, 100 * figures.in_full,
+        1e6 * figures.query_seconds, 1e3 * figures.build_seconds, 1e6 * figures.rehash_seconds,
+        memory_text(figures.bytes));
 }
 
-void print_json(const TableFigures& f) {
+void print_json(const TableFigures& figures) {
   print(
       "{{\"family\": \"{}\", \"candidates\": \"{}\", \"k\": {}, \"tables\": {}, \"recall_at_10\": {:.4f}, "
       "\"found\": {:.1f}, \"largest_bucket\": {:.5f}, \"in_full_buckets\": {:.5f}, \"query_seconds\": "
       "{:.3e}, "
       "\"build_seconds\": {:.3e}, \"rehash_seconds\": {:.3e}, \"bytes\": {:.0f}}}\n",
-      spelling(f.config.family), spelling(f.config.candidates), f.config.k, f.config.tables, f.recall,
-      f.found, f.largest, f.in_full, f.query_seconds, f.build_seconds, f.rehash_seconds, f.bytes);
+      spelling(figures.config.family), spelling(figures.config.candidates), figures.config.k,
+      figures.config.tables, figures.recall, figures.found, figures.largest, figures.in_full,
+      figures.query_seconds, figures.build_seconds, figures.rehash_seconds, figures.bytes);
 }
 
 void run_bench_tables(const BenchCommand& command) {

@@ -1,11 +1,11 @@
 #include "engine/cli/convert_model.h"
 
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "engine/base/error.h"
+#include "engine/base/number_text.h"
 #include "engine/cli/options.h"
 #include "engine/cli/text.h"
 
@@ -18,15 +18,13 @@ namespace {
 // "0.01", or "30%" for a share.
 Pruning pruning_of(const std::string& text) {
   const bool share = text.ends_with('%');
-  const char* end = text.data() + text.size() - (share ? 1 : 0);
-  double value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  const bool good = error == std::errc() && stop == end && std::isfinite(value) && value > 0;
-  if (!good || (share && value >= 100)) {
+  const auto value = number_of<double>(std::string_view(text).substr(0, text.size() - (share ? 1 : 0)));
+  const double limit = share ? 100 : INFINITY;
+  if (!value || !(*value > 0 && *value < limit)) {
     throw CLI::ValidationError(
         "--prune", fmt::format("{}: not a size above 0, as 0.01, or a share below 100, as 30%", text));
   }
-  return share ? Pruning{0, value / 100} : Pruning{value, 0};
+  return share ? Pruning{0, *value / 100} : Pruning{*value, 0};
 }
 
 std::string row(std::string_view what, std::uint64_t before, std::uint64_t after) {

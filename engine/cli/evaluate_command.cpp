@@ -188,11 +188,11 @@ std::size_t max_k(const Evaluation& evaluation) {
 
 void leave_out(const LabelPairs& pairs, Dataset& scores, std::vector<std::uint32_t>& order) {
   std::vector<std::uint32_t> kept;
-  std::size_t at = 0;
+  std::size_t entry = 0;  // of all rows of `scores`
   for (std::size_t i = 0; !order.empty() && i < scores.size(); ++i) {
     for (const std::uint32_t label : scores.features(i).ids) {
-      if (!pairs.has(i, label)) kept.push_back(order[at]);
-      ++at;
+      if (!pairs.has(i, label)) kept.push_back(order[entry]);
+      ++entry;
     }
   }
   order = std::move(kept);

@@ -120,37 +120,38 @@ void print_memory(const Config& config, const MemoryPlan& plan, int threads, boo
 }
 
 // A line for each size of bucket, with a bar of its share of the buckets.
-void print_histogram(const lsh::Occupancy& o) {
-  constexpr double kBar = 40;
+void print_histogram(const lsh::Occupancy& occupancy) {
+  constexpr double kBar = 40;  // characters of all buckets
+  const auto& buckets = occupancy.histogram;
   std::size_t all = 0, last = 0;
-  for (std::size_t i = 0; i < o.histogram.size(); ++i) {
-    all += o.histogram[i];
-    if (o.histogram[i] > 0) last = i;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    all += buckets[i];
+    if (buckets[i] > 0) last = i;
   }
   for (std::size_t i = 0; all > 0 && i <= last; ++i) {
     const std::size_t low = i == 0 ? 0 : std::size_t{1} << (i - 1), high = i < 2 ? low : 2 * low - 1;
-    const double share = double(o.histogram[i]) / double(all);
+    const double bar = std::ceil(kBar * (double(buckets[i]) / double(all)));
     print("         {:>13} entries {:>12} buckets {}\n",
-          low == high ? grouped(low) : fmt::format("{}-{}", grouped(low), grouped(high)),
-          grouped(o.histogram[i]), std::string(static_cast<std::size_t>(std::ceil(kBar * share)), '#'));
+          low == high ? grouped(low) : fmt::format("{}-{}", grouped(low), grouped(high)), grouped(buckets[i]),
+          std::string(static_cast<std::size_t>(bar), '#'));
   }
 }
 
 void print_tables(std::size_t number, const lsh::NeuronIndex& index) {
-  const lsh::Occupancy o = index.occupancy();
-  const auto percent = [&](std::size_t part) {
-    return o.buckets == 0 ? 0.0 : 100.0 * double(part) / double(o.buckets);
+  const lsh::Occupancy occupancy = index.occupancy();
+  const auto percent = [](std::size_t part, std::size_t whole) {
+    return whole == 0 ? 0.0 : 100.0 * double(part) / double(whole);
   };
   print("layer {}: {} tables, {} buckets in all, {:.1f}% used, {:.1f}% full\n", number, index.config().tables,
-        grouped(o.buckets), percent(o.used_buckets), percent(o.full_buckets));
-  print("         {} entries, {:.1f} in a used bucket, {}\n", grouped(o.stored), o.mean_used,
+        grouped(occupancy.buckets), percent(occupancy.used_buckets, occupancy.buckets),
+        percent(occupancy.full_buckets, occupancy.buckets));
+  print("         {} entries, {:.1f} in a used bucket, {}\n", grouped(occupancy.stored), occupancy.mean_used,
         memory_text(double(index.bytes())));
-  const std::size_t neurons = o.filed / std::max(index.config().tables, 1U);
+  const std::size_t neurons = occupancy.filed / std::max(index.config().tables, 1U);
   print("         largest bucket hashed to by {} neurons ({:.1f}%), {:.1f}% of the neurons in full buckets\n",
-        grouped(o.largest_bucket),
-        100.0 * double(o.largest_bucket) / double(std::max<std::size_t>(neurons, 1)),
-        100.0 * double(o.filed_in_full) / double(std::max<std::size_t>(o.filed, 1)));
-  print_histogram(o);
+        grouped(occupancy.largest_bucket), percent(occupancy.largest_bucket, neurons),
+        percent(occupancy.filed_in_full, occupancy.filed));
+  print_histogram(occupancy);
 }
 
 BlockBounds bounds_of(const Model& model) {
@@ -221,9 +222,8 @@ void print_model(const Model& model, const std::string& path) {
         memory_text(double(bytes.file)), memory_text(double(bytes.weights)), memory_text(double(bytes.wide)),
         model.has_optimizer_state ? "optimizer " + memory_text(double(bytes.optimizer)) + ", " : "",
         memory_text(double(bytes.neighbours)), memory_text(double(bytes.text)));
-  if (model.form != ModelForm::kPlain) {
+  if (model.form != ModelForm::kPlain)
     print("form               {}, in the file and in memory\n", form_name(model.form));
-  }
 }
 
 void inspect_labels(const InspectCommand& command, const Model& model) {

@@ -21,14 +21,14 @@ namespace slide::cli {
 
 namespace {
 
-constexpr std::size_t kWidth = 57;  // of what stands after the subject of a line, which has 79 characters
+constexpr std::size_t kSubjectWidth = 19;  // of the subject of a line
+constexpr std::size_t kWidth = 57;         // of the text behind it, within 79 characters
 
 // The first characters of a text, as many as fit a line.
 std::string_view clipped(std::string_view text) {
   std::size_t characters = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
-    const bool begins = (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
-    if (begins && ++characters > kWidth) return text.substr(0, at);
+    if (begins_character(text[at]) && ++characters > kWidth) return text.substr(0, at);
   }
   return text;
 }
@@ -50,8 +50,9 @@ std::string lines_of(std::span<const std::string> parts) {
   std::string text, line;
   for (const std::string& part : parts) {
     const std::string next = line.empty() ? part : fmt::format("{}, {}", line, part);
-    if (!line.empty() && clipped(next + ",").size() <= next.size()) {
-      text += fmt::format("{},\n{:19}", line, "");
+    const bool fits = clipped(next + ",").size() == next.size() + 1;
+    if (!line.empty() && !fits) {
+      text += line + ",\n" + std::string(kSubjectWidth, ' ');
       line = part;
     } else {
       line = next;

@@ -130,17 +130,17 @@ Json json_of_tables(const Model& model) {
   for (std::size_t l = 0; l < layers.size(); ++l) {
     const lsh::NeuronIndex* index = layers[l].index();
     if (index == nullptr) continue;
-    const lsh::Occupancy o = index->occupancy();
+    const lsh::Occupancy occupancy = index->occupancy();
     tables.push_back({{"layer", first + l},
                       {"tables", index->config().tables},
-                      {"buckets", o.buckets},
-                      {"used_buckets", o.used_buckets},
-                      {"full_buckets", o.full_buckets},
-                      {"stored", o.stored},
-                      {"largest_bucket", o.largest_bucket},
-                      {"filed", o.filed},
-                      {"filed_in_full", o.filed_in_full},
-                      {"histogram", o.histogram},
+                      {"buckets", occupancy.buckets},
+                      {"used_buckets", occupancy.used_buckets},
+                      {"full_buckets", occupancy.full_buckets},
+                      {"stored", occupancy.stored},
+                      {"largest_bucket", occupancy.largest_bucket},
+                      {"filed", occupancy.filed},
+                      {"filed_in_full", occupancy.filed_in_full},
+                      {"histogram", occupancy.histogram},
                       {"bytes", index->bytes()}});
   }
   return tables;

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
+#include "engine/base/number_text.h"
 #include "engine/config/spellings.h"
 #include "engine/inference/thresholds.h"
 #include "engine/run/ranks.h"
@@ -29,26 +29,20 @@ CLI::Option* add_choice(CLI::App& app, const char* name, const char* meaning, st
   return app.add_option_function<std::string>(name, take, meaning)->check(CLI::IsMember(known));
 }
 
-// Parses the whole text as a finite number.
-std::optional<double> number_of(const std::string& text) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
-  return value;
+std::optional<double> finite_number_of(std::string_view text) {
+  const auto value = number_of<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 }  // namespace
 
 CLI::Validator whole(std::uint64_t low, std::uint64_t high) {
   const auto check = [low, high](std::string& text) -> std::string {
-    std::uint64_t value = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc() || stop != end || value < low || value > high) {
+    const auto value = number_of<std::uint64_t>(text);
+    if (!value || *value < low || *value > high) {
       return fmt::format("'{}' is no whole number from {} to {}", text, low, high);
     }
-    text = std::to_string(value);
+    text = std::to_string(*value);
     return {};
   };
   return {check, ""};
@@ -56,14 +50,14 @@ CLI::Validator whole(std::uint64_t low, std::uint64_t high) {
 
 CLI::Validator finite_number() {
   const auto check = [](const std::string& text) {
-    return number_of(text) ? std::string() : fmt::format("'{}' is no number", text);
+    return finite_number_of(text) ? std::string() : fmt::format("'{}' is no number", text);
   };
   return {check, ""};
 }
 
 CLI::Validator threshold_score() {
   const auto check = [](const std::string& text) -> std::string {
-    if (number_of(text)) return "";
+    if (finite_number_of(text)) return "";
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(text, ignored)) return fmt::format("'{}' is no number", text);
     return fmt::format(
@@ -76,7 +70,7 @@ CLI::Validator threshold_probability() {
   const CLI::Validator is_score = threshold_score();
   const auto check = [=](const std::string& text) {
     const std::string fault = is_score(text);
-    return fault.empty() ? probability_fault(*number_of(text)) : fault;
+    return fault.empty() ? probability_fault(*finite_number_of(text)) : fault;
   };
   return {check, ""};
 }
@@ -84,7 +78,7 @@ CLI::Validator threshold_probability() {
 CLI::Validator number(double low, double high) {
   const std::string range = fmt::format("[{:.6g} - {:.6g}]", low, high);
   const auto check = [=](const std::string& text) {
-    const std::optional<double> value = number_of(text);
+    const std::optional<double> value = finite_number_of(text);
     if (!value && text.find(',') != std::string::npos)
       return fmt::format("'{}' is no number; write it with a point, as 0.3", text);
     return value && *value >= low && *value <= high ? std::string()

@@ -117,17 +117,19 @@ void SampleInput::take_pieces(const Take& take) const {
     head += more;
     return !more.empty();
   };
+  const auto read_all = [&] {
+    while (read_more()) {
+    }
+  };
   while (!head.empty() && !shows_format(head) && read_more()) {
   }
   if (is_binary(head)) {
-    while (read_more()) {
-    }
+    read_all();
     return take_bytes(is_packed(head) ? unpack(head, origin_) : head, take);
   }
   if (head.empty()) return;
   if (format_of(head) == DataFormat::kInteractions) {  // a user may have several lines
-    while (read_more()) {
-    }
+    read_all();
     return take_bytes(head, take);
   }
   const DataFormat format = format_of(head);
@@ -294,16 +296,17 @@ std::optional<DataFormat> SampleInput::table_format_of(std::string_view head) co
   return {};
 }
 
-// Format of features for a text model, or in the format of the model's own data.
+// The format of features that `head` certainly has; nullopt for text, and where the content does not tell. A
+// model of libsvm data reads lines of features as libsvm, though the first one may look like a header.
 std::optional<DataFormat> SampleInput::features_format_of(std::string_view head) const {
-  const bool has_header = has_xmc_header(head) || has_features_header(head);
   if (is_idx_images(head)) return DataFormat::kIdx;
   if (is_npz(head)) return DataFormat::kNpz;
-  if (model_.text != nullptr && !has_header && !looks_like_features(head.substr(0, head.find('\n'))))
-    return {};
+  const bool has_header = has_xmc_header(head) || has_features_header(head);
+  const bool of_text = model_.text != nullptr;
+  if (of_text && !has_header && !looks_like_features(head.substr(0, head.find('\n')))) return std::nullopt;
   if (model_.config.data.format == DataFormat::kLibsvm) return DataFormat::kLibsvm;
   if (has_header) return DataFormat::kXmc;
-  return model_.text != nullptr ? std::optional(DataFormat::kLibsvm) : std::nullopt;
+  return of_text ? std::optional(DataFormat::kLibsvm) : std::nullopt;
 }
 
 RowStream SampleInput::stream_of(DataFormat format) const {

@@ -20,8 +20,8 @@ class SampleInput {
  public:
   // `path`: "-" is standard input; several files (data_parts.h) are read consecutively. All arguments must
   // outlive this object. With several processes (collective calls), each reads a file itself; rank 0
-  // distributes standard input. `names`: rows of interactions are names of users to look up, so that without
-  // a log and without items there is nothing to answer by.
+  // distributes standard input. `names`: rows of interactions are users to look up; it is an error where
+  // the log cannot be used and no row has items.
   SampleInput(const Model& model, const ModelUse& use, const std::string& path, Cluster& cluster,
               bool names = false);
 

@@ -217,14 +217,14 @@ Sourced resolve(const Source& source) {
 std::string default_name(const Source& source, const Config& config) {
   const std::string& file = is_config(source) ? source.name : source.config;
   if (!file.empty()) return fs::path(file).stem().string();
-  std::string first;
+  std::string first_file;
   std::string files = config.data.train;
   for_each_file(files, [&](std::string& part) {
-    if (first.empty()) first = part;
+    if (first_file.empty()) first_file = part;
   });
-  const std::string data = fs::path(first).filename().string();
-  const bool packed = data.ends_with(".gz");
-  return fs::path(packed ? data.substr(0, data.size() - 3) : data).stem().string();
+  fs::path data = fs::path(first_file).filename();
+  if (data.string().ends_with(".gz")) data = data.string().substr(0, data.string().size() - 3);
+  return data.stem().string();
 }
 
 }  // namespace slide::cli

@@ -63,10 +63,10 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
 }
 
 std::string for_terminal(std::string text) {
-  constexpr std::size_t kFewest = 20;  // min columns for wrapping
+  constexpr std::size_t kMinColumns = 20;  // fewer are not worth wrapping
   constexpr std::size_t kIndent = 4;
   const std::size_t width = terminal_columns();
-  if (width < kFewest || text.size() <= width) return text;
+  if (width < kMinColumns || text.size() <= width) return text;
   std::string result;
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());

@@ -130,15 +130,15 @@ constexpr std::size_t kFewRows = 1000;  // of fewer neurons a bucket holds as ma
 // One line on tables of which one bucket holds many neurons.
 std::string skew_text(const Config& config, const TablesReport& report) {
   const HashConfig& hash = config.layers[report.layer].hash;
-  const lsh::Occupancy& o = report.occupancy;
-  const std::size_t neurons = o.filed / std::max(hash.tables, 1U);
-  if (neurons < kFewRows || double(o.largest_bucket) <= kSkewed * double(neurons)) return {};
+  const lsh::Occupancy& occupancy = report.occupancy;
+  const std::size_t neurons = occupancy.filed / std::max(hash.tables, 1U);
+  if (neurons < kFewRows || double(occupancy.largest_bucket) <= kSkewed * double(neurons)) return {};
   const std::string section = fmt::format("layer.{}.hash", report.layer);
-  const bool chosen = hash.k == 0 && hash.asymmetric && hash.family == HashFamily::kSimhash;
+  const bool is_default = hash.k == 0 && hash.asymmetric && hash.family == HashFamily::kSimhash;
   return fmt::format(
-      "{} of {} neurons share one bucket of the hash tables of layer {}: {}", grouped(o.largest_bucket),
-      grouped(neurons), report.layer,
-      chosen
+      "{} of {} neurons share one bucket of the hash tables of layer {}: {}",
+      grouped(occupancy.largest_bucket), grouped(neurons), report.layer,
+      is_default
           ? fmt::format("set {}.rehash_share above {}, or {}.rebuild_steps", section, hash.rehash_share,
                         section)
           : fmt::format(
@@ -305,8 +305,8 @@ void train(TrainingRun& run, const TrainCommand& command, Cluster& cluster,
     bad.add(data.train_report);
     bad.add(data.test_report);
     bad.add(data.validation_report);
-    warnings.add(data.warnings());
   };
+  observer.warnings = [&](const std::vector<std::string>& all) { warnings.add(all); };
   if (command.skip_bad) run.skip_bad_rows();
   const RunResult result = run.train(observer);
   if (!result.stopped) {

@@ -1,9 +1,10 @@
 #include "engine/cluster/launch.h"
 
-#include <charconv>
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
-#include <system_error>
+
+#include "engine/base/number_text.h"
 
 namespace slide {
 
@@ -17,10 +18,7 @@ bool is_set(const char* name) {
 int count_in(const char* name) {
   const char* text = std::getenv(name);
   if (text == nullptr) return 0;
-  const std::string_view digits(text);
-  int count = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-  return error == std::errc() && end == digits.data() + digits.size() && count > 0 ? count : 0;
+  return std::max(number_of<int>(text).value_or(0), 0);
 }
 
 }  // namespace

@@ -128,12 +128,12 @@ MaybeViolation check_columns(const DataConfig& data) {
 
 // Rules of data.group and data.time, which data.test_after needs, too.
 MaybeViolation check_sample_keys(const DataConfig& data) {
-  const std::pair<const char*, const std::string&> both[] = {{"data.group", data.group},
-                                                             {"data.time", data.time}};
-  for (const auto& [key, value] : both) {
-    if (value.empty() || (&value == &data.time && data.kind == DataKind::kInteractions)) continue;
-    const bool tests = &value == &data.time && !data.test_after.empty();
-    if (!data.validation.file.empty() && !tests)
+  for (const bool is_time : {false, true}) {
+    const char* const key = is_time ? "data.time" : "data.group";
+    const std::string& value = is_time ? data.time : data.group;
+    if (value.empty() || (is_time && data.kind == DataKind::kInteractions)) continue;
+    const bool selects_test = is_time && !data.test_after.empty();
+    if (!data.validation.file.empty() && !selects_test)
       return violation(key,
                        "= {} is for a share of the training samples, but 'data.validation' is a file; "
                        "leave one out",

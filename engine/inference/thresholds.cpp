@@ -1,4 +1,5 @@
 #include "engine/inference/thresholds.h"
+#include "engine/base/number_text.h"
 
 #include <fmt/format.h>
 
@@ -28,10 +29,8 @@ std::string probability_fault(double threshold) {
 double decimal_of(float score) {
   if (!std::isfinite(score)) return score;
   std::array<char, 64> text;
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), score).ptr;
-  double value = score;
-  std::from_chars(text.data(), end, value);
-  return value;
+  const char* const end = std::to_chars(text.data(), text.data() + text.size(), score).ptr;
+  return number_of<double>({text.data(), end}).value_or(score);
 }
 
 }  // namespace slide

@@ -180,7 +180,7 @@ EnsembleResult make_ensemble(const AverageOptions& options) {
                            nullptr,
                            first.steps,
                            first.text.get(),
-                           first.idle,
+                           first.unseen_runs,
                            ModelForm::kPlain,
                            &first.hashes});
   if (const LinearTerm* wide = linear_term_of(average.output()); wide != nullptr)

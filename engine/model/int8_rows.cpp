@@ -14,7 +14,7 @@ int int8_exponent(std::span<const float> row) {
   for (const float x : row) largest = std::max(largest, std::fabs(x));
   if (largest == 0.0f) return 0;
   int exponent = 0;
-  std::frexp(largest, &exponent);  // largest < 2^exponent
+  std::frexp(largest, &exponent);  // largest < 2^exponent = 128 * 2^(exponent - 7)
   exponent = std::clamp(exponent - 7, kMinExponent, kMaxExponent);
   const bool fits = largest <= kMax * std::ldexp(1.0f, exponent);
   return fits ? exponent : std::min(exponent + 1, kMaxExponent);

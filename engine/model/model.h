@@ -54,7 +54,7 @@ struct Model {
   std::shared_ptr<const TextModel> text;    // of a model trained on text, else nullptr
   // For each label, the number of consecutive incremental runs without a sample of it. Empty: never trained
   // incrementally.
-  std::vector<std::uint32_t> idle;
+  std::vector<std::uint32_t> unseen_runs;
   // By default a sample gets the labels whose scores reach these thresholds; nullopt: the best k labels.
   std::optional<Thresholds> thresholds;
   std::optional<Calibration> calibration;  // of probabilities
@@ -88,7 +88,7 @@ struct ModelParts {
   const OptimizerState* optimizer;  // may be nullptr
   std::uint64_t steps;
   const TextModel* text = nullptr;  // of a model trained on text
-  std::span<const std::uint32_t> idle = {};
+  std::span<const std::uint32_t> unseen_runs = {};
   ModelForm form = ModelForm::kPlain;
   const std::vector<LayerHash>* hashes = nullptr;  // nullptr: the hashes of the network's tables
   const Thresholds* thresholds = nullptr;          // Model::thresholds

@@ -30,7 +30,7 @@ constexpr std::uint32_t kFlagFactors = 8;
 constexpr std::uint32_t kFlagNeighbours = 16;
 constexpr std::uint32_t kFlagBf16 = 32;  // quantized forms
 constexpr std::uint32_t kFlagInt8 = 64;
-constexpr std::uint32_t kFlagIdle = 128;
+constexpr std::uint32_t kFlagUnseenRuns = 128;
 constexpr std::uint32_t kFlagDense = 256;
 constexpr std::uint32_t kFlagCrosses = 512;
 constexpr std::uint32_t kFlagFeatureWeights = 1024;
@@ -61,14 +61,22 @@ std::span<const std::uint16_t> similarity_of(const ModelParts& model) {
 
 std::uint32_t flags_of(const ModelParts& model) {
   const Network& network = model.trained.network;
-  return flag_of(model.form) | (state_of(model) != nullptr ? kFlagOptimizer : 0) |
-         (linear_term_of(network.output()) != nullptr ? kFlagWide : 0) |
-         (model.text != nullptr ? kFlagText : 0) | (scale_of(network).factors().empty() ? 0 : kFlagFactors) |
-         (model.trained.neighbours != nullptr ? kFlagNeighbours : 0) | (model.idle.empty() ? 0 : kFlagIdle) |
-         (model.shape.dense > 0 ? kFlagDense : 0) | (model.shape.crosses > 0 ? kFlagCrosses : 0) |
-         (similarity_of(model).empty() ? 0 : kFlagFeatureWeights) |
-         (model.thresholds != nullptr ? kFlagThresholds : 0) |
-         (model.trained.calibration ? kFlagCalibration : 0);
+  const std::pair<bool, std::uint32_t> sections[] = {
+      {state_of(model) != nullptr, kFlagOptimizer},
+      {linear_term_of(network.output()) != nullptr, kFlagWide},
+      {model.text != nullptr, kFlagText},
+      {!scale_of(network).factors().empty(), kFlagFactors},
+      {model.trained.neighbours != nullptr, kFlagNeighbours},
+      {!model.unseen_runs.empty(), kFlagUnseenRuns},
+      {model.shape.dense > 0, kFlagDense},
+      {model.shape.crosses > 0, kFlagCrosses},
+      {!similarity_of(model).empty(), kFlagFeatureWeights},
+      {model.thresholds != nullptr, kFlagThresholds},
+      {model.trained.calibration.has_value(), kFlagCalibration},
+  };
+  std::uint32_t flags = flag_of(model.form);
+  for (const auto& [is_there, flag] : sections) flags |= is_there ? flag : 0;
+  return flags;
 }
 
 std::uint32_t version_of(const ModelParts& model) {
@@ -147,7 +155,7 @@ void put_contents(ByteWriter& out, const ModelParts& model, const std::string& t
   put_matrices(out, network, state, model.form);
   put_sparse(out, model, state);
   if (model.text != nullptr) out.put_array(text.data(), text.size());
-  out.put_values(model.idle);
+  out.put_values(model.unseen_runs);
   if (model.thresholds != nullptr) put_thresholds(out, *model.thresholds);
   if (model.trained.calibration) put_calibration(out, *model.trained.calibration);
 }
@@ -291,8 +299,8 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
   std::shared_ptr<const TextModel> text;
   if ((flags & kFlagText) != 0) text = get_text(in, config, shape, path);
   bytes.text = left - in.left();
-  std::vector<std::uint32_t> idle;
-  if ((flags & kFlagIdle) != 0) in.get_vector(idle, shape.labels);
+  std::vector<std::uint32_t> unseen_runs;
+  if ((flags & kFlagUnseenRuns) != 0) in.get_vector(unseen_runs, shape.labels);
   std::optional<Thresholds> thresholds;
   if ((flags & kFlagThresholds) != 0) thresholds = get_thresholds(in, shape.labels);
   std::optional<Calibration> calibration;
@@ -311,7 +319,7 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
           state_read ? std::optional(std::move(state)) : std::nullopt,
           std::move(neighbours),
           std::move(text),
-          std::move(idle),
+          std::move(unseen_runs),
           std::move(thresholds),
           calibration,
           0,

@@ -41,7 +41,7 @@ void put_rows(ByteWriter& out, const Parameters& matrix, const AlignedArray<floa
 // Writes one exponent per row, then one byte per weight.
 void put_int8(ByteWriter& out, const Parameters& matrix) {
   std::vector<float> row(matrix.columns);
-  std::vector<std::int8_t> exponents(matrix.rows), q(matrix.columns);
+  std::vector<std::int8_t> exponents(matrix.rows), quantized(matrix.columns);
   for (std::size_t r = 0; r < matrix.rows; ++r) {
     matrix.load_row(r, row.data());
     exponents[r] = static_cast<std::int8_t>(int8_exponent(row));
@@ -49,8 +49,8 @@ void put_int8(ByteWriter& out, const Parameters& matrix) {
   out.put_values(exponents);
   for (std::size_t r = 0; r < matrix.rows; ++r) {
     matrix.load_row(r, row.data());
-    to_int8(row, exponents[r], q.data());
-    out.put_values(q);
+    to_int8(row, exponents[r], quantized.data());
+    out.put_values(quantized);
   }
 }
 

@@ -178,10 +178,12 @@ std::vector<std::uint16_t> get_feature_weights(ByteReader& in, const DataShape& 
     in.refuse("weights of features for neighbours beyond its length");
   std::vector<std::uint16_t> weights;
   in.get_vector(weights, shape.features);
-  const auto good = [](std::uint16_t bf16) {
-    return kernels::from_bf16(bf16) >= 0x1p-20F && kernels::from_bf16(bf16) <= 0x1p20F;
+  // Training keeps weights near 1; these bounds only refuse what damage makes of them.
+  constexpr float kMin = 0x1p-20F, kMax = 0x1p20F;
+  const auto is_possible = [](std::uint16_t bf16) {
+    return kernels::from_bf16(bf16) >= kMin && kernels::from_bf16(bf16) <= kMax;
   };
-  if (!std::ranges::all_of(weights, good)) in.refuse("impossible weights of features for neighbours");
+  if (!std::ranges::all_of(weights, is_possible)) in.refuse("impossible weights of features for neighbours");
   return weights;
 }
 

@@ -167,7 +167,8 @@ IdLists get_lists(ByteReader& in, std::size_t lists, std::size_t bound, const ch
   const auto refuse = [&] { in.refuse(fmt::format("{} that cannot be", what)); };
   const auto entries = in.get<std::uint64_t>();
   const std::uint64_t bytes = in.get_count(1, fmt::format("{} beyond its length", what));
-  if (entries > 8 * bytes || lists > 8 * bytes) refuse();
+  const std::uint64_t bits_stored = 8 * bytes;
+  if (entries > bits_stored || lists > bits_stored) refuse();  // each takes at least a bit
   BitReader bits(in.take(bytes));
   IdLists found;
   found.ids.reserve(entries);

@@ -80,8 +80,8 @@ bool same_validation(const RunHistory& a, const RunHistory& b) {
 // File name of a setting with its folder, which often distinguishes data sets: "set/train.txt"; for a list of
 // files "set/part1.txt and 3 more".
 std::string name_of_file(std::string setting) {
-  constexpr std::string_view kBetween = "\", \"";
-  std::size_t others = 0;
+  constexpr std::string_view kBetween = "\", \"";  // files of a list ["a", "b"]
+  std::size_t others = 0;                          // files after the first
   for (std::size_t at = setting.rfind(kBetween); at != std::string::npos; at = setting.rfind(kBetween)) {
     setting.resize(at);
     ++others;
@@ -210,7 +210,7 @@ Json groups_data(std::span<const DataGroup> groups) {
 }  // namespace
 
 void name_runs(std::vector<RunHistory>& runs) {
-  std::vector<std::size_t> parts(runs.size(), 1);
+  std::vector<std::size_t> parts(runs.size(), 1);  // components of each folder that its name has
   for (bool again = true; again;) {
     again = false;
     std::map<std::string, std::vector<std::size_t>> by_name;
@@ -293,28 +293,30 @@ std::vector<std::string> titles_of(std::span<const DataGroup> groups) {
 }
 
 std::vector<SeedGroup> seed_groups(std::span<const RunHistory> runs, std::span<const DataGroup> data) {
-  std::vector<std::vector<std::size_t>> members;
-  std::vector<std::set<std::string>> keys;  // by group: data and settings without the seed; and seeds
+  struct Members {
+    std::string key;              // of the data and the settings without the seed
+    std::set<std::string> seeds;  // all different
+    std::vector<std::size_t> runs;
+  };
+  std::vector<Members> found;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const auto at = std::find_if(data.begin(), data.end(), [&](const DataGroup& group) {
-      return std::find(group.runs.begin(), group.runs.end(), i) != group.runs.end();
-    });
+    const auto at = std::ranges::find_if(
+        data, [&](const DataGroup& group) { return std::ranges::find(group.runs, i) != group.runs.end(); });
     const std::string settings = but_for_the_seed(runs[i]);
     const std::string key = fmt::format("{} {}", at - data.begin(), settings);
-    const std::string seed = "seed " + setting_of(runs[i], "train.seed");
-    std::size_t group = settings.empty() ? keys.size() : 0;
-    while (group < keys.size() && (!keys[group].contains(key) || keys[group].contains(seed))) ++group;
-    if (group == keys.size()) {
-      keys.push_back({key});
-      members.emplace_back();
-    }
-    keys[group].insert(seed);
-    members[group].push_back(i);
+    const std::string seed = setting_of(runs[i], "train.seed");
+    auto group = settings.empty() ? found.end() : std::ranges::find_if(found, [&](const Members& each) {
+      return each.key == key && !each.seeds.contains(seed);
+    });
+    if (group == found.end()) group = found.insert(group, Members{key, {}, {}});
+    group->seeds.insert(seed);
+    group->runs.push_back(i);
   }
   std::vector<SeedGroup> groups;
-  for (std::vector<std::size_t>& group : members) {
-    const std::string name = group.size() == 1 ? runs[group.front()].name : name_of_seeds(runs, group);
-    groups.push_back({name, std::move(group)});
+  for (Members& group : found) {
+    const bool is_single = group.runs.size() == 1;
+    const std::string name = is_single ? runs[group.runs.front()].name : name_of_seeds(runs, group.runs);
+    groups.push_back({name, std::move(group.runs)});
   }
   return groups;
 }

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t kDrawnPoints = 250;  // by recall, and as many by predictions
 
-// The indices of points to draw, ascending.
+// The indices of points to draw, ascending: the ends, the point of the highest F1, and those where the recall
+// or the position reaches the next of kDrawnPoints equal steps.
 std::vector<std::size_t> drawn_points(std::span<const CurvePoint> curve) {
   std::vector<std::size_t> drawn;
   const auto step_of = [](std::uint64_t part, std::uint64_t whole) {
@@ -21,10 +22,10 @@ std::vector<std::size_t> drawn_points(std::span<const CurvePoint> curve) {
     if (curve[i].counts.rates().f1 > curve[best].counts.rates().f1) best = i;
     const bool ends = i == 0 || i + 1 == curve.size();
     const std::uint64_t max_hits = curve.back().counts.hits;
-    const bool steps =
+    const bool next_recall =
         !ends && step_of(curve[i].counts.hits, max_hits) != step_of(curve[i - 1].counts.hits, max_hits);
-    const bool tenth = !ends && i * kDrawnPoints / curve.size() != (i - 1) * kDrawnPoints / curve.size();
-    if (ends || steps || tenth) drawn.push_back(i);
+    const bool next_position = !ends && step_of(i, curve.size()) != step_of(i - 1, curve.size());
+    if (ends || next_recall || next_position) drawn.push_back(i);
   }
   if (!curve.empty()) drawn.push_back(best);
   std::ranges::sort(drawn);

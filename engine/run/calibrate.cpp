@@ -38,10 +38,10 @@ CalibrationErrors errors_of(BestLabels& labels, const Dataset& samples) {
     const auto truth = samples.labels(i);
     bool is_first = true;
     for (const Prediction& one : labels.of(i)) {
-      const auto p = static_cast<float>(probability_of(LossKind::kSigmoid, one.score));
+      const auto probability = static_cast<float>(probability_of(LossKind::kSigmoid, one.score));
       const bool hit = std::ranges::binary_search(truth, one.label);
-      all.add(p, hit);
-      if (is_first) first.add(p, hit);
+      all.add(probability, hit);
+      if (is_first) first.add(probability, hit);
       is_first = false;
     }
   }

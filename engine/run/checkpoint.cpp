@@ -142,20 +142,23 @@ void check_same_config(const Config& saved, const Config& given, const std::stri
         "{}: it has {} layers, the checkpoint of this run {}; put them back, or train anew with --force",
         origin, b.layers.size(), a.layers.size());
   }
+  const auto both_have = [](const std::string& before, const std::string& now) {
+    return !before.empty() && !now.empty();
+  };
+  const std::pair<std::string_view, bool> files[] = {
+      {"data.validation", both_have(a.data.validation.file, b.data.validation.file)},
+      {"data.sample_weights", both_have(a.data.sample_weights, b.data.sample_weights)},
+      {"data.label_weights", both_have(a.data.label_weights.file, b.data.label_weights.file)},
+      {"data.label_text", both_have(a.data.label_text, b.data.label_text)}};
+  const auto is_checked_by_content = [&](std::string_view key) {
+    return std::ranges::find(files, std::pair(key, true)) != std::end(files);
+  };
   const auto was = config::all_sections(a), is = config::all_sections(b);
   for (std::size_t s = 0; s < was.size(); ++s) {
     for (std::size_t f = 0; f < was[s].fields.size(); ++f) {
       const std::string key = fmt::format("{}.{}", was[s].name, was[s].fields[f].key);
       if (std::find(std::begin(kFree), std::end(kFree), key) != std::end(kFree)) continue;
-      const bool are_files = !a.data.validation.file.empty() && !b.data.validation.file.empty();
-      const bool weigh = !a.data.sample_weights.empty() && !b.data.sample_weights.empty();
-      const bool have_label_weights =
-          !a.data.label_weights.file.empty() && !b.data.label_weights.file.empty();
-      const bool have_label_texts = !a.data.label_text.empty() && !b.data.label_text.empty();
-      if ((key == "data.validation" && are_files) || (key == "data.sample_weights" && weigh) ||
-          (key == "data.label_weights" && have_label_weights) ||
-          (key == "data.label_text" && have_label_texts))
-        continue;  // its content is checked
+      if (is_checked_by_content(key)) continue;
       const std::string before = value_text(was[s].fields[f]), now = value_text(is[s].fields[f]);
       if (before == now) continue;
       fail_input("{}: '{}' is {}, but the run began with {}; put it back, or train anew with --force", origin,

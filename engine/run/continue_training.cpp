@@ -30,9 +30,10 @@ bool is_fixed(std::string_view key, std::size_t layers) {
       "text.lowercase", "text.word_ngrams",  "text.char_ngrams_min", "text.char_ngrams_max",
       "text.weighting", "text.hash_buckets", "train.weights",        "loss.kind"};
   if (std::ranges::find(kFixed, key) != kFixed.end()) return true;
-  if (!key.starts_with("layer.")) return false;
+  constexpr std::string_view kLayer = "layer.";  // then a number, a point and a name
+  if (!key.starts_with(kLayer)) return false;
   const bool last = key.starts_with(fmt::format("layer.{}.", layers - 1));
-  const std::string_view name = key.substr(key.find('.', 6) + 1);
+  const std::string_view name = key.substr(key.find('.', kLayer.size()) + 1);
   if (last) return name == "wide";
   return name == "size" || name == "kind" || name == "activation";
 }
@@ -110,15 +111,15 @@ void check_kind(const Config& config, const ReadOptions& options, const Model& m
 }
 
 // Number of consecutive runs without a sample, for each label of the grown model.
-std::vector<std::uint32_t> idle_after(const Model& model, const Dataset& more) {
-  std::vector<std::uint32_t> idle = model.idle;
-  idle.resize(more.label_count());
+std::vector<std::uint32_t> unseen_runs_after(const Model& model, const Dataset& more) {
+  std::vector<std::uint32_t> unseen_runs = model.unseen_runs;
+  unseen_runs.resize(more.label_count());
   const std::vector<std::uint32_t> with = more.label_frequencies();
-  for (std::size_t label = 0; label < idle.size(); ++label) {
+  for (std::size_t label = 0; label < unseen_runs.size(); ++label) {
     const bool known = label < model.shape.labels && model.shape.label_frequencies[label] > 0;
-    idle[label] = with[label] > 0 || !known ? 0 : idle[label] + 1;
+    unseen_runs[label] = with[label] > 0 || !known ? 0 : unseen_runs[label] + 1;
   }
-  return idle;
+  return unseen_runs;
 }
 
 // Widens the training data to the features and labels of data and model together, and test and validation
@@ -145,15 +146,15 @@ void take_label_texts(const Config& config, const LabelTexts* texts, int threads
 
 // Labels described by a file do not count as unseen; a file with label features describes all labels.
 void keep_described(const DataConfig& config, const LabelTexts* texts, const TextModel* text,
-                    std::vector<std::uint32_t>& idle) {
+                    std::vector<std::uint32_t>& unseen_runs) {
   if (config.label_text.empty() || config.label_text == LabelTexts::kNames) return;
   if (texts == nullptr) {
-    std::ranges::fill(idle, 0U);
+    std::ranges::fill(unseen_runs, 0U);
     return;
   }
   for (const LabelTexts::Line& line : texts->lines()) {
     const std::optional<std::uint32_t> label = text->label_id(line.label);
-    if (label && *label < idle.size()) idle[*label] = 0;
+    if (label && *label < unseen_runs.size()) unseen_runs[*label] = 0;
   }
 }
 
@@ -177,10 +178,11 @@ void warn_of_new_items(const Config& config, const Model& model, RunData& data) 
 void expire_labels(std::uint32_t forget, const Model& model, ContinuedData& further) {
   if (forget == 0) return;
   std::vector<bool> expired(model.shape.labels);
-  for (std::size_t label = 0; label < expired.size(); ++label) expired[label] = further.idle[label] >= forget;
+  for (std::size_t label = 0; label < expired.size(); ++label)
+    expired[label] = further.unseen_runs[label] >= forget;
   if (std::ranges::find(expired, true) == expired.end()) return;
   for (std::size_t label = 0; label < expired.size(); ++label) {
-    if (expired[label]) further.idle[label] = 0;
+    if (expired[label]) further.unseen_runs[label] = 0;
   }
   further.expired = std::move(expired);
 }
@@ -215,8 +217,8 @@ ContinuedData read_continued_data(const Config& config, int threads, bool skip_b
   widen(model, further.data);
   require_memory(plan_least(config, further.data.train, threads, nullptr), nullptr);
   warn_of_new_items(config, model, further.data);
-  further.idle = idle_after(model, further.data.train);
-  keep_described(config.data, texts.get(), text.get(), further.idle);
+  further.unseen_runs = unseen_runs_after(model, further.data.train);
+  keep_described(config.data, texts.get(), text.get(), further.unseen_runs);
   expire_labels(config.train.expire_labels, model, further);
   if (text != nullptr && !further.expired.empty()) {
     std::vector<bool> expired = further.expired;
@@ -225,12 +227,12 @@ ContinuedData read_continued_data(const Config& config, int threads, bool skip_b
     further.data = read_training_data(config, threads, skip_bad, text);
     std::size_t kept = 0;
     for (std::size_t label = 0; label < expired.size(); ++label) {
-      if (!expired[label]) further.idle[kept++] = further.idle[label];
+      if (!expired[label]) further.unseen_runs[kept++] = further.unseen_runs[label];
     }
-    further.idle.resize(kept);
+    further.unseen_runs.resize(kept);
   }
   take_label_texts(config, texts.get(), threads, model, further.data);
-  further.idle.resize(further.data.train.label_count());
+  further.unseen_runs.resize(further.data.train.label_count());
   add_label_weights(config.data, further.data);
   further.data.notes.push_back(note_of(model, config, further));
   return further;

@@ -27,7 +27,7 @@ void check_continued(const Config& model, const Config& now, const std::string& 
 // New samples, with the ids of features and labels in the grown model.
 struct ContinuedData {
   RunData data;
-  std::vector<std::uint32_t> idle;  // by label of the grown model: runs without a sample (Model::idle)
+  std::vector<std::uint32_t> unseen_runs;  // by label of the grown model, as in Model
   std::vector<bool> expired;  // by label of the previous model: dropped by train.expire_labels; empty: none
 };
 

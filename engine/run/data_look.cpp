@@ -10,6 +10,7 @@
 #include "datasets/formats/detect.h"
 #include "datasets/formats/log_layout.h"
 #include "datasets/formats/text_pair.h"
+#include "datasets/rows/occurring_labels.h"
 #include "datasets/sidecar/sample_keys.h"
 #include "datasets/text/table.h"
 #include "engine/run/dense_column.h"
@@ -45,41 +46,16 @@ std::string label_of(const RunData& data, std::uint32_t label) {
   return data.text != nullptr ? std::string(data.text->label_name(label)) : std::to_string(label);
 }
 
-struct LabelSamples {
-  std::uint32_t label, samples;
-};
-
-// The labels that occur and the numbers of their samples. Memory grows with the entries, not with the largest
-// label: a single wrong number may be 2^31.
-std::vector<LabelSamples> samples_of_labels(const Dataset& data) {
-  std::vector<LabelSamples> result;
-  const auto all = data.sample_labels();
-  if (data.label_count() <= all.size()) {
-    const std::vector<std::uint32_t> samples = data.label_frequencies();
-    for (std::uint32_t label = 0; label < samples.size(); ++label) {
-      if (samples[label] > 0) result.push_back({label, samples[label]});
-    }
-    return result;
-  }
-  std::vector<std::uint32_t> ids(all.begin(), all.end());
-  std::ranges::sort(ids);
-  for (const std::uint32_t id : ids) {
-    if (result.empty() || result.back().label != id) result.push_back({id, 0});
-    ++result.back().samples;
-  }
-  return result;
-}
-
 void look_at_labels(const RunData& data, std::size_t frequent, DataLook& look) {
-  std::vector<LabelSamples> labels = samples_of_labels(data.train);
+  std::vector<OccurringLabel> labels = occurring_labels(data.train);
   look.labels = labels.size();
-  for (const LabelSamples& one : labels) {
+  for (const OccurringLabel& one : labels) {
     look.labels_once += one.samples == 1 ? 1 : 0;
     look.label_entries += one.samples;
   }
   const std::size_t shown = std::min(frequent, labels.size());
   std::ranges::partial_sort(labels, labels.begin() + static_cast<std::ptrdiff_t>(shown),
-                            [](const LabelSamples& a, const LabelSamples& b) {
+                            [](const OccurringLabel& a, const OccurringLabel& b) {
                               return a.samples != b.samples ? a.samples > b.samples : a.label < b.label;
                             });
   for (std::size_t i = 0; i < shown; ++i)

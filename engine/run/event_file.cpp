@@ -19,11 +19,13 @@ namespace {
 
 constexpr std::size_t kLengthBytes = 8, kSumBytes = 4;
 
+// Remainder of each byte by the polynomial of CRC-32C, its bits in reverse order.
 constexpr std::array<std::uint32_t, 256> castagnoli_table() {
+  constexpr std::uint32_t kPolynomial = 0x82f63b78;
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
     std::uint32_t rest = byte;
-    for (int bit = 0; bit < 8; ++bit) rest = (rest >> 1) ^ ((rest & 1) != 0 ? 0x82f63b78U : 0U);
+    for (int bit = 0; bit < 8; ++bit) rest = (rest >> 1) ^ ((rest & 1) != 0 ? kPolynomial : 0U);
     table[byte] = rest;
   }
   return table;
@@ -46,23 +48,33 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size
   return number;
 }
 
-// Protocol buffers: a field's key is 8 * number + type (0 varint, 1 eight bytes, 2 length and bytes, 5 four).
+// Types of the fields of protocol buffers.
+enum class Wire : std::uint64_t { kVarint = 0, kEightBytes = 1, kLengthAndBytes = 2, kFourBytes = 5 };
+
 void put_varint(std::string& to, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) to += static_cast<char>((value & 0x7f) | 0x80);
   to += static_cast<char>(value);
 }
 
+void put_key(std::string& to, std::uint64_t field, Wire wire) {
+  put_varint(to, 8 * field + static_cast<std::uint64_t>(wire));
+}
+
 void put_text(std::string& to, std::uint64_t field, std::string_view text) {
-  put_varint(to, 8 * field + 2);
+  put_key(to, field, Wire::kLengthAndBytes);
   put_varint(to, text.size());
   to += text;
 }
 
+// Fields of the messages, tensorflow/core/util/event.proto and framework/summary.proto.
+constexpr std::uint64_t kEventTime = 1, kEventStep = 2, kEventVersion = 3, kEventSummary = 5;
+constexpr std::uint64_t kSummaryValue = 1, kValueTag = 1, kValueNumber = 2;
+
 std::string event_of(double time, std::int64_t step) {
   std::string event;
-  put_varint(event, 8 * 1 + 1);
+  put_key(event, kEventTime, Wire::kEightBytes);
   put_bytes(event, std::bit_cast<std::uint64_t>(time));
-  put_varint(event, 8 * 2 + 0);
+  put_key(event, kEventStep, Wire::kVarint);
   put_varint(event, static_cast<std::uint64_t>(step));
   return event;
 }
@@ -122,7 +134,7 @@ EventFile::EventFile(std::string path, std::size_t kept) : path_(std::move(path)
     return;
   }
   std::string version = event_of(static_cast<double>(std::time(nullptr)), 0);
-  put_text(version, 3, "brain.Event:2");
+  put_text(version, kEventVersion, "brain.Event:2");
   append(version);
 }
 
@@ -130,13 +142,13 @@ void EventFile::add(double time, std::int64_t step, std::span<const Scalar> scal
   std::string summary;
   for (const auto& [tag, number] : scalars) {
     std::string value;
-    put_text(value, 1, tag);
-    put_varint(value, 8 * 2 + 5);
+    put_text(value, kValueTag, tag);
+    put_key(value, kValueNumber, Wire::kFourBytes);
     put_bytes(value, std::bit_cast<std::uint32_t>(static_cast<float>(number)));
-    put_text(summary, 1, value);
+    put_text(summary, kSummaryValue, value);
   }
   std::string event = event_of(time, step);
-  put_text(event, 5, summary);
+  put_text(event, kEventSummary, summary);
   append(event);
 }
 

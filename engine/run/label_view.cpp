@@ -1,13 +1,13 @@
 #include "engine/run/label_view.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <numeric>
 #include <string_view>
 
 #include "engine/base/error.h"
+#include "engine/base/number_text.h"
 #include "engine/config/names.h"
 #include "engine/crosses/feature_transform.h"
 #include "engine/wide/linear_term.h"
@@ -51,10 +51,8 @@ std::uint32_t find_label(const Model& model, const std::string& name) {
     fail_input("--label {}: the model has no such label{}", name,
                config::suggestion(config::near_name(name, model.text->label_count(), name_of)));
   }
-  std::uint32_t id = 0;
-  const char* end = name.data() + name.size();
-  const auto [stop, error] = std::from_chars(name.data(), end, id);
-  if (error == std::errc() && stop == end && id < model.shape.labels) return id;
+  const auto id = number_of<std::uint32_t>(name);
+  if (id && *id < model.shape.labels) return *id;
   fail_input("--label {}: the model has no such label; its labels have no names but ids from 0 to {}", name,
              model.shape.labels - 1);
 }

@@ -115,7 +115,7 @@ QuantizeResult quantize_model(const QuantizeOptions& options) {
   }
   if (!options.threshold.empty()) model.thresholds = thresholds_of_model(options.threshold, model);
   save_model(options.out, {model.config, model.shape, model.trained(), nullptr, model.steps, model.text.get(),
-                           model.idle, options.form.value_or(model.form), &model.hashes,
+                           model.unseen_runs, options.form.value_or(model.form), &model.hashes,
                            model.thresholds ? &*model.thresholds : nullptr});
   Model small = load_model(options.out);
   result.after = side_of(small, data, threads);

@@ -15,10 +15,10 @@ struct RegistryResult {
   std::string current;  // now
 };
 
-// Copies the model `model`, a file or a folder that stands for one, into `folder`, which is made where it is
-// missing, as `name`, or where that is empty as its file or folder is called. The first one is current at
-// once. Throws InputError where `model` is none or damaged, the name is taken or no name for a file, or
-// `folder` is the folder of a run; Error where it cannot be written. O(bytes), in constant memory.
+// Copies `model`, a model file or a folder that stands for one, into `folder`, which is made where it is
+// missing. `name`: of the copy; empty: the name of the file or folder. The first model becomes the current
+// one. Throws InputError where `model` is no model or damaged, the name is taken or no name for a file, or
+// `folder` is the folder of a run; Error where the copy cannot be written. O(bytes), in constant memory.
 RegistryResult add_model(const std::string& folder, const std::string& model, const std::string& name = "");
 
 // Makes a model of the folder current. Throws InputError where there is none of that name, or it is damaged.

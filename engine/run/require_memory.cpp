@@ -40,9 +40,10 @@ std::string describe_earlier_peak(const MemoryPlan& plan) {
     return fmt::format("; before them, the regression of items {:.0f}", plan.regression / 1e6);
   if (plan.search >= plan.training())
     return fmt::format("; before them, the choice of feature crosses {:.0f}", plan.search / 1e6);
-  if (plan.learning > plan.state() + plan.tables() + plan.workspaces())
+  const double made_later = plan.state() + plan.tables() + plan.workspaces();
+  if (plan.learning > made_later)
     return fmt::format("; before them, feature weights of the kNN {:.0f}", plan.learning / 1e6);
-  if (plan.patterns <= plan.state() + plan.tables() + plan.workspaces()) return "";
+  if (plan.patterns <= made_later) return "";
   return fmt::format("; before them, patterns of the linear term {:.0f}", plan.patterns / 1e6);
 }
 

@@ -53,10 +53,12 @@ RunFolder::~RunFolder() {
 void RunFolder::claim() {
   if (lock_ >= 0) return;
   lock_ = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  // A process killed a moment ago may still be releasing its memory and lock.
-  for (int tries = 0; tries < 100; ++tries) {
+  // A process killed a moment ago may still be releasing its memory and lock: tries for two seconds.
+  constexpr int kTries = 100;
+  constexpr std::chrono::milliseconds kBetween(20);
+  for (int tries = 0; tries < kTries; ++tries) {
     if (lock_ < 0 || flock(lock_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::this_thread::sleep_for(kBetween);
   }
   fail_input("{}: another process trains into this folder; wait for it, or give another --out", name());
 }

@@ -204,18 +204,18 @@ void RunLog::write(const EvalReport& report) {
 }
 
 void RunLog::write(const TablesReport& report) {
-  const lsh::Occupancy& o = report.occupancy;
+  const lsh::Occupancy& occupancy = report.occupancy;
   append({{"event", "tables"},
           {"epoch", report.epoch},
           {"samples", report.samples},
           {"layer", report.layer},
-          {"buckets", o.buckets},
-          {"full_buckets", o.full_buckets},
-          {"stored", o.stored},
-          {"largest_bucket", o.largest_bucket},
-          {"filed", o.filed},
-          {"filed_in_full", o.filed_in_full},
-          {"histogram", o.histogram}});
+          {"buckets", occupancy.buckets},
+          {"full_buckets", occupancy.full_buckets},
+          {"stored", occupancy.stored},
+          {"largest_bucket", occupancy.largest_bucket},
+          {"filed", occupancy.filed},
+          {"filed_in_full", occupancy.filed_in_full},
+          {"histogram", occupancy.histogram}});
 }
 
 void RunLog::append(const nlohmann::ordered_json& event) {

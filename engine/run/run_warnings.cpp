@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -15,7 +14,6 @@
 #include "datasets/rows/labelled_line.h"
 #include "datasets/rows/xmc_header.h"
 #include "engine/base/error.h"
-#include "engine/base/free_memory.h"
 #include "engine/run/dense_column.h"
 #include "engine/run/unknown.h"
 
@@ -99,54 +97,58 @@ std::string unlabelled_warning(const Dataset& train, const std::string& path) {
                      shown_path(path), without, train.samples());
 }
 
-// Whether memory cannot hold the weights of so many labels, in float32 from 128 units: require_memory() then
-// refuses them, with the reason of gap_warning().
-bool exceed_memory(std::size_t labels) {
-  constexpr double kBytes = 128 * sizeof(float);
-  return kBytes * double(labels) > free_memory().value_or(INFINITY);
+void add_warning_of(std::string warning, ReadReport& report) {
+  if (!warning.empty()) report.add_warning(std::move(warning));
+}
+
+// `states_sizes`: the file has a header with the numbers of features and labels.
+void add_training_warnings(const DataConfig& config, bool states_sizes, RunData& data) {
+  if (config.kind == DataKind::kInteractions)
+    return add_log_warnings(data.train, config.train, data.train_report);
+  add_label_warnings(data.train, config.train, data.train_report);
+  if (data.text == nullptr && !states_sizes) add_gap_warning(data.train, config.train, data.train_report);
+  add_warning_of(unlabelled_warning(data.train, config.train), data.train_report);
+}
+
+// The split comes later; a split of groups warns of shares that do not fit itself.
+void add_split_warning(const DataConfig& config, RunData& data) {
+  const std::size_t samples = data.train.samples();
+  if (config.validation.share <= 0 || !config.group.empty() || samples <= 1) return;
+  const auto share = static_cast<std::size_t>(config.validation.share * double(samples));
+  const std::size_t held_out = std::clamp<std::size_t>(share, 1, samples);
+  add_warning_of(split_warning(held_out, samples, config.train), data.train_report);
+}
+
+// Warns of `rows` of test or validation data. `path`: of a file of its own; empty for samples that are held
+// out of the training data.
+void add_evaluation_warnings(const DataConfig& config, const RunData& data, bool checks_header,
+                             const std::optional<Dataset>& rows, const std::string& path,
+                             ReadReport& report) {
+  if (!rows) return;
+  const std::size_t labels = data.train.label_count();
+  const bool log = config.kind == DataKind::kInteractions;
+  add_measure_warnings(*rows, labels, log, path.empty() ? config.train : path, report);
+  if (path.empty()) return;
+  std::string foreign = foreign_warning(count_unknown(*rows, report, labels), path, rows->size(),
+                                        feature_kind(data.text.get()));
+  if (!foreign.empty()) return report.add_warning(std::move(foreign));
+  if (checks_header) add_warning_of(header_warning(path, data.train.sparse_count(), labels), report);
 }
 
 }  // namespace
 
 void add_warnings(const DataConfig& config, RunData& data) {
   const bool log = config.kind == DataKind::kInteractions;
-  if (!log) note_dense_column(config, data);
-  const auto labels = data.train.label_count();
-  if (!log) add_label_warnings(data.train, config.train, data.train_report);
   const bool states_sizes = !log && data.text == nullptr && has_xmc_header(head_of_file(config.train));
-  if (!log && data.text == nullptr && !states_sizes && !exceed_memory(labels))
-    add_gap_warning(data.train, config.train, data.train_report);
-  if (log) add_log_warnings(data.train, config.train, data.train_report);
-  if (std::string bare = log ? "" : unlabelled_warning(data.train, config.train); !bare.empty())
-    data.train_report.add_warning(std::move(bare));
-  const auto warn_of_training = [&](const std::string& path, ReadReport& report) {
-    if (std::string same = training_file_warning(path, config); !same.empty())
-      report.add_warning(std::move(same));
-  };
-  warn_of_training(config.test, data.test_report);
-  warn_of_training(config.validation.file, data.validation_report);
-  // `path`: of a file of its own; empty for samples that are held out of the training data.
-  const auto warn_of_measures = [&](const std::optional<Dataset>& rows, const std::string& path,
-                                    ReadReport& report) {
-    if (!rows) return;
-    add_measure_warnings(*rows, labels, log, path.empty() ? config.train : path, report);
-    if (path.empty()) return;
-    std::string foreign = foreign_warning(count_unknown(*rows, report, labels), path, rows->size(),
-                                          feature_kind(data.text.get()));
-    if (!foreign.empty()) return report.add_warning(std::move(foreign));
-    if (log || (data.text == nullptr && !states_sizes)) return;
-    std::string header = header_warning(path, data.train.sparse_count(), labels);
-    if (!header.empty()) report.add_warning(std::move(header));
-  };
-  // The split comes later; a split of groups warns of shares that do not fit itself.
-  if (config.validation.share > 0 && config.group.empty() && data.train.samples() > 1) {
-    const std::size_t samples = data.train.samples();
-    const auto held_out = static_cast<std::size_t>(config.validation.share * double(samples));
-    std::string split = split_warning(std::clamp<std::size_t>(held_out, 1, samples), samples, config.train);
-    if (!split.empty()) data.train_report.add_warning(std::move(split));
-  }
-  warn_of_measures(data.test, config.test, data.test_report);
-  warn_of_measures(data.validation, config.validation.file, data.validation_report);
+  if (!log) note_dense_column(config, data);
+  add_training_warnings(config, states_sizes, data);
+  add_warning_of(training_file_warning(config.test, config), data.test_report);
+  add_warning_of(training_file_warning(config.validation.file, config), data.validation_report);
+  add_split_warning(config, data);
+  const bool checks_header = !log && (data.text != nullptr || states_sizes);
+  add_evaluation_warnings(config, data, checks_header, data.test, config.test, data.test_report);
+  add_evaluation_warnings(config, data, checks_header, data.validation, config.validation.file,
+                          data.validation_report);
 }
 
 }  // namespace slide

@@ -72,8 +72,9 @@ Dataset read_label_matrix(const std::string& path, LabelIndex& index) {
   const NpzMatrix matrix = read_npz_labels({bytes.text(), path});
   DatasetArrays arrays;
   for (std::size_t row = 0; row < matrix.rows; ++row) {
-    for (std::size_t e = matrix.ends[row]; e < matrix.ends[row + 1]; ++e) {
-      if (matrix.values[e] != 0) arrays.label_ids.push_back(static_cast<std::uint32_t>(matrix.ids[e]));
+    for (std::size_t entry = matrix.ends[row]; entry < matrix.ends[row + 1]; ++entry) {
+      if (matrix.values[entry] != 0)
+        arrays.label_ids.push_back(static_cast<std::uint32_t>(matrix.ids[entry]));
     }
     arrays.label_offsets.push_back(arrays.label_ids.size());
   }
@@ -138,8 +139,8 @@ TruthOptions truth_options(const DataConfig& data) {
   reading.columns = {data.text, data.labels, data.label_separator, ""};
   reading.log = log_options(data);
   reading.known = data.known;
-  if (data.kind == DataKind::kInteractions || !data.user.empty() || !data.item.empty())
-    reading.format = DataFormat::kInteractions;
+  const bool names_log_columns = !data.user.empty() || !data.item.empty();
+  if (data.kind == DataKind::kInteractions || names_log_columns) reading.format = DataFormat::kInteractions;
   if (data.format != DataFormat::kAuto) reading.format = data.format;
   return reading;
 }

@@ -129,14 +129,15 @@ void take_labels_by_name(NpzScores& scores, LabelIndex& index, const std::string
 // Appends a row of the matrix by ascending label.
 void append_row(const NpzScores& scores, std::size_t row, DatasetArrays& arrays,
                 std::vector<std::uint32_t>& order) {
-  const NpzMatrix& m = scores.matrix;
-  std::vector<std::size_t> entries(m.ends[row + 1] - m.ends[row]);
-  std::iota(entries.begin(), entries.end(), m.ends[row]);
-  std::ranges::sort(entries, {}, [&](std::size_t e) { return m.ids[e]; });
+  const NpzMatrix& matrix = scores.matrix;
+  std::vector<std::size_t> entries(matrix.ends[row + 1] - matrix.ends[row]);
+  std::iota(entries.begin(), entries.end(), matrix.ends[row]);
+  std::ranges::sort(entries, {}, [&](std::size_t e) { return matrix.ids[e]; });
   for (const std::size_t e : entries) {
-    arrays.feature_ids.push_back(static_cast<std::uint32_t>(m.ids[e]));
-    arrays.feature_values.push_back(m.values[e]);
-    order.push_back(static_cast<std::uint32_t>(scores.ranks.empty() ? e - m.ends[row] : scores.ranks[e]));
+    arrays.feature_ids.push_back(static_cast<std::uint32_t>(matrix.ids[e]));
+    arrays.feature_values.push_back(matrix.values[e]);
+    order.push_back(
+        static_cast<std::uint32_t>(scores.ranks.empty() ? e - matrix.ends[row] : scores.ranks[e]));
   }
   arrays.feature_offsets.push_back(arrays.feature_ids.size());
 }
@@ -145,10 +146,10 @@ void check_columns(const NpzScores& scores, const LabelIndex& index, const std::
   if (index.grows()) {
     fail_input("{}: columns are numbers, but the data name their labels; give the names by --labels", path);
   }
-  const NpzMatrix& m = scores.matrix;
-  for (std::size_t r = 0; r < m.rows; ++r) {
-    for (std::size_t e = m.ends[r]; e < m.ends[r + 1]; ++e)
-      check_score_label(m.ids[e], index, fmt::format("{}: row {}", path, r));
+  const NpzMatrix& matrix = scores.matrix;
+  for (std::size_t row = 0; row < matrix.rows; ++row) {
+    for (std::size_t entry = matrix.ends[row]; entry < matrix.ends[row + 1]; ++entry)
+      check_score_label(matrix.ids[entry], index, fmt::format("{}: row {}", path, row));
   }
 }
 

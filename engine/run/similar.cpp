@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 
 #include "engine/base/error.h"
+#include "engine/base/number_text.h"
 #include "engine/base/parallel.h"
 #include "engine/base/score_key.h"
 #include "engine/config/names.h"
@@ -24,6 +24,8 @@ constexpr std::size_t kMinCandidates = 64;  // of a query, whose exact cosines a
 constexpr std::size_t kCandidatesOf = 4;    // and for each wanted row
 constexpr std::size_t kTileRows = 64;       // rows that stay in the cache meanwhile
 constexpr std::size_t kRoomOf = 4;          // candidates that are kept for each wanted one, before a cut
+constexpr int kUnsignedZero = 128;          // the byte of a query that stands for 0
+constexpr float kMaxByte = 127;
 
 std::size_t vectors_of(const Model& model, SimilarOf of) {
   return of == SimilarOf::kLabels ? model.shape.labels : model.network.sample_features();
@@ -37,16 +39,14 @@ bool more_similar(const Related& a, const Related& b) {
 class BestOf {
  public:
   BestOf(std::size_t count, std::vector<Related>& heap) : count_(count), heap_(&heap) {}
-  // Returns the score that the next one must reach.
-  double offer(const Related& one) {
+  void offer(const Related& one) {
     if (heap_->size() == count_) {
-      if (!more_similar(one, heap_->front())) return heap_->front().score;
+      if (!more_similar(one, heap_->front())) return;
       std::ranges::pop_heap(*heap_, more_similar);
       heap_->pop_back();
     }
     heap_->push_back(one);
     std::ranges::push_heap(*heap_, more_similar);
-    return heap_->size() == count_ ? heap_->front().score : -INFINITY;
   }
   void sort() { std::ranges::sort_heap(*heap_, more_similar); }
 
@@ -110,14 +110,14 @@ SimilarRows::SimilarRows(const Model& model, SimilarOf of, int threads)
 // Compares some queries with all rows; `best` has a heap for each, its worst first.
 void SimilarRows::compare(std::span<const std::uint32_t> ids, std::size_t count,
                           std::vector<Related>* best) const {
-  const kernels::KernelSet& k = kernels::active();
+  const kernels::KernelSet& kernel = kernels::active();
   for (std::size_t first = 0; first < size_; first += kTileRows) {
     const std::size_t end = std::min(size_, first + kTileRows);
     for (std::size_t q = 0; q < ids.size(); ++q) {
       const float* const own = row(ids[q]);
       BestOf heap(count, best[q]);
       for (std::size_t other = first; other < end; ++other) {
-        const Related one{static_cast<std::uint32_t>(other), k.dot(own, row(other), stride_)};
+        const Related one{static_cast<std::uint32_t>(other), kernel.dot(own, row(other), stride_)};
         if (one.score != 0 && other != ids[q]) heap.offer(one);
       }
       if (end == size_) heap.sort();
@@ -156,35 +156,42 @@ void SimilarRows::round_rows(int threads) {
   exponents_.resize(size_);
   starts_.resize(size_);
   shift_.resize(size_);
-  const kernels::KernelSet& k = kernels::active();
   parallel_for((size_ + kUnitRowsAtOnce - 1) / kUnitRowsAtOnce, resolve_threads(threads),
                [&](std::size_t part, int) {
                  std::vector<float> centred(q_stride_);
-                 for (std::size_t id = part * kUnitRowsAtOnce;
-                      id < std::min(size_, (part + 1) * kUnitRowsAtOnce); ++id) {
-                   centre(row(id), centred.data());
-                   std::int8_t* const q = q_.data() + id * q_stride_;
-                   exponents_[id] = static_cast<std::int8_t>(k.narrow_int8(centred.data(), width_, q));
-                   starts_[id] = -128 * std::accumulate(q, q + q_stride_, 0);
-                   const bool zeros = k.dot(row(id), row(id), stride_) == 0;
-                   shift_[id] = zeros ? -INFINITY : -0.5F * k.dot(centred.data(), centred.data(), width_);
-                 }
+                 const std::size_t first = part * kUnitRowsAtOnce;
+                 for (std::size_t id = first; id < std::min(size_, first + kUnitRowsAtOnce); ++id)
+                   round_row(id, centred);
                });
 }
 
-// Rounds one of some queries, less the mean, to bytes that stand for -127 to 127.
+// `centred`: scratch of q_stride_ floats, zeros beyond width_.
+void SimilarRows::round_row(std::size_t id, std::vector<float>& centred) {
+  const kernels::KernelSet& kernel = kernels::active();
+  centre(row(id), centred.data());
+  std::int8_t* const quantized = q_.data() + id * q_stride_;
+  exponents_[id] = static_cast<std::int8_t>(kernel.narrow_int8(centred.data(), width_, quantized));
+  starts_[id] = -kUnsignedZero * std::accumulate(quantized, quantized + q_stride_, 0);
+  const bool is_zero = kernel.dot(row(id), row(id), stride_) == 0;
+  shift_[id] = is_zero ? -INFINITY : -0.5F * kernel.dot(centred.data(), centred.data(), width_);
+}
+
+// Rounds query `q` of `queries`, row `id` less the mean, to unsigned bytes that stand for -kMaxByte to
+// kMaxByte. Layout of the words: [q_stride_ / 4][queries], each of four successive columns, the first in the
+// lowest byte.
 void SimilarRows::round_query(std::size_t q, std::size_t queries, std::uint32_t id, Search& search) const {
   float* const centred = search.centred.data();
   centre(row(id), centred);
   float largest = 0;
   for (std::size_t i = 0; i < width_; ++i) largest = std::max(largest, std::fabs(centred[i]));
-  const float factor = largest > 0 ? 127 / largest : 0;
-  search.steps.data()[q] = largest / 127;
+  const float factor = largest > 0 ? kMaxByte / largest : 0;
+  search.steps.data()[q] = largest / kMaxByte;
   for (std::size_t c = 0; c < q_stride_; c += 4) {
     std::uint32_t word = 0;
     for (std::size_t i = 0; i < 4; ++i) {
       const float one = c + i < width_ ? centred[c + i] : 0;
-      word |= static_cast<std::uint32_t>(static_cast<std::int32_t>(one * factor + 128.5F)) << (8 * i);
+      const auto byte = static_cast<std::int32_t>(one * factor + (kUnsignedZero + 0.5F));  // to the nearest
+      word |= static_cast<std::uint32_t>(byte) << (8 * i);
     }
     search.words.data()[c / 4 * queries + q] = word;
   }
@@ -283,15 +290,13 @@ SimilarNames::SimilarNames(const Model& model, SimilarOf of)
 }
 
 std::optional<std::uint32_t> SimilarNames::find(const std::string& name) const {
-  if (model_.text != nullptr && of_ == SimilarOf::kLabels) return model_.text->label_id(name);
-  if (model_.text != nullptr) {
-    const auto found = features_.find(name);
-    return found != features_.end() ? std::optional(found->second) : std::nullopt;
+  if (model_.text == nullptr) {  // names are numbers
+    const auto id = number_of<std::uint32_t>(name);
+    return id && *id < size_ ? id : std::nullopt;
   }
-  std::uint32_t id = 0;
-  const char* const end = name.data() + name.size();
-  const auto [stop, error] = std::from_chars(name.data(), end, id);
-  return error == std::errc() && stop == end && id < size_ ? std::optional(id) : std::nullopt;
+  if (of_ == SimilarOf::kLabels) return model_.text->label_id(name);
+  const auto found = features_.find(name);
+  return found != features_.end() ? std::optional(found->second) : std::nullopt;
 }
 
 std::uint32_t SimilarNames::id_of(const std::string& name) const {

@@ -61,6 +61,7 @@ class SimilarRows {
   const float* row(std::size_t id) const { return rows_.data() + id * stride_; }
   void compare(std::span<const std::uint32_t> ids, std::size_t count, std::vector<Related>* best) const;
   void centre(const float* row, float* to) const;
+  void round_row(std::size_t id, std::vector<float>& centred);
   void round_query(std::size_t q, std::size_t queries, std::uint32_t id, Search& search) const;
   void compare_rounded(std::size_t first, std::size_t count, std::size_t queries, const Search& search,
                        float* z) const;

@@ -137,6 +137,7 @@ RunResult TrainingRun::train(const RunObserver& observer) {
   if (saved_) check_data(data);
   const MemoryPlan minimum = plan_least(*config_, data.train, threads_, cluster_);
   require_memory(minimum, cluster_);
+  notify(observer.warnings, data.warnings());
   TrainingRows rows = rows_of(data);
   const std::size_t evaluated =
       std::max(data.test ? data.test->size() : 0, validation_ ? validation_->size() : 0);
@@ -187,7 +188,7 @@ RunData TrainingRun::read() {
 RunData TrainingRun::read_continued() {
   if (saved_) {
     init_ = load_model(folder_.start());
-    continued_.idle = init_->idle;
+    continued_.unseen_runs = init_->unseen_runs;
     return read_again(stated_, threads_, skip_bad_, *init_);
   }
   init_ = load_model(folder_.model_before(stated_.train.init), LoadOptimizer::kYes);
@@ -363,7 +364,7 @@ ModelParts TrainingRun::parts_of(const Trainer& trainer, const RunData& data) co
           &trainer.training().optimizer_state(),
           trainer.all_steps(),
           data.text.get(),
-          continued_.idle};
+          continued_.unseen_runs};
 }
 
 void TrainingRun::finish(const Trainer& trainer, const RunData& data) const {

@@ -40,6 +40,9 @@ struct TrainingStart {
 struct RunObserver : TrainObserver {
   // after reading data.train and data.test; read time
   std::function<void(const RunData& data, double seconds)> data;
+  // Warnings of the data, before training; not called where memory is too small, whose error is all that is
+  // said.
+  std::function<void(const std::vector<std::string>&)> warnings;
   // After holding out validation samples: their number, the remaining training samples, and the rule, see
   // split_rule().
   std::function<void(std::size_t held_out, std::size_t left, const char* by)> validation;

@@ -68,7 +68,6 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
   for (const std::string& note : notes) {
     if (observer.note && !note.empty()) observer.note(note);
   }
-  if (observer.warnings) observer.warnings(data.warnings());
   const Config training = effective_config(stated, facts_of(data.train, cluster));
   if (cluster != nullptr) {
     require_same_data(*cluster, data);
@@ -78,6 +77,7 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
     require_memory(plan_run(config, rows, threads, rows.raw.samples(), cluster), cluster);
   };
   require_memory(plan_least(training, data.train, threads, cluster), cluster);
+  if (observer.warnings) observer.warnings(data.warnings());  // not besides a refusal for want of memory
   require(training, TrainingRows(training, data.train, threads));
   TuneOptions used = options;
   used.validation = data.validation;

@@ -26,9 +26,8 @@ std::string users_log(const Model& model);
 // `notes` and returns an empty path. Throws InputError where a file of --known is not there.
 std::string usable_users_log(const Model& model, std::vector<std::string>& notes);
 
-// Whether read_test_data() gives the items that training held out of the log at `path`, its own: it does so
-// unless
-// --known names another log of what users have.
+// Whether `path` is the log that the model was trained on, and --known names no other one: read_test_data()
+// then gives the items that training held out of it.
 bool tests_own_log(const std::string& path, const Model& model);
 
 }  // namespace slide

@@ -75,8 +75,8 @@ void Connection::respond(Reply reply) {
   response_.set(http::field::content_type, reply.type);
   if (reply.allow != nullptr) response_.set(http::field::allow, reply.allow);
   if (reply.status == http::status::service_unavailable) response_.set(http::field::retry_after, "1");
-  response_.keep_alive(!unread_ && parser_ && parser_->is_done() && parser_->keep_alive() &&
-                       !host_.stopping());
+  const bool has_whole_request = !unread_ && parser_ && parser_->is_done();
+  response_.keep_alive(has_whole_request && parser_->keep_alive() && !host_.stopping());
   response_.content_length(reply.body.size());
   answer_held_ = std::move(reply.held);
   if (!head) response_.body() = std::move(reply.body);
@@ -84,7 +84,7 @@ void Connection::respond(Reply reply) {
   request_held_.set(buffer_.capacity());
   rows_ = reply.rows;
   model_ = std::move(reply.model);
-  if (unread_ || !parser_ || !parser_->is_done()) asked_ = Clock::now();
+  if (!has_whole_request) asked_ = Clock::now();
   limit_time(host_.limits().timeout);
   http::async_write(socket_, response_,
                     [self = shared_from_this()](const error_code& error, std::size_t bytes) {

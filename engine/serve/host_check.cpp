@@ -9,6 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/base/number_text.h"
 
 namespace slide::serve {
 
@@ -20,10 +21,6 @@ struct Authority {
   std::string host;  // lower case; an IPv6 address without brackets
   bool address = false;
 };
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 // Characters of a registered name, RFC 3986, without percent signs.
 bool is_name_char(char c) {
@@ -40,12 +37,12 @@ bool is_address(const std::string& host) {
 
 // host[:port], RFC 3986 without user names; nullopt where it is malformed.
 std::optional<Authority> authority_of(std::string_view text) {
-  const bool v6 = text.starts_with('[');
+  const bool v6 = text.starts_with('[');  // [address]
   const std::size_t end = v6 ? text.find(']') : std::min(text.find(':'), text.size());
   if (end == std::string_view::npos) return std::nullopt;
+  const std::string_view host = v6 ? text.substr(1, end - 1) : text.substr(0, end);
   Authority found;
-  for (const char c : text.substr(v6 ? 1 : 0, v6 ? end - 1 : end))
-    found.host += c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+  for (const char c : host) found.host += c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
   const std::string_view port = text.substr(v6 ? end + 1 : end);
   if (!port.empty() && (port[0] != ':' || !std::ranges::all_of(port.substr(1), is_digit)))
     return std::nullopt;
@@ -69,8 +66,8 @@ HostCheck::HostCheck(const std::string& bound, const std::vector<std::string>& a
       continue;
     }
     const std::optional<Authority> host = authority_of(name);
-    if (!host || host->host.empty() || (name.find(':') != std::string::npos && !name.starts_with('[')) ||
-        (name.starts_with('[') && !name.ends_with(']'))) {
+    const bool has_port = name.starts_with('[') ? !name.ends_with(']') : name.find(':') != std::string::npos;
+    if (!host || host->host.empty() || has_port) {
       fail_input("--allow-host {}: this is no host name; give a name without a port, as models.example",
                  name);
     }
@@ -117,9 +114,9 @@ std::optional<Reply> HostCheck::origin_refusal(std::string_view origin, std::str
   const std::string_view from = scheme == std::string_view::npos ? "" : origin.substr(scheme + 3);
   const std::optional<Authority> host = authority_of(from);
   const auto text = [](std::string_view part) { return boost::beast::string_view(part.data(), part.size()); };
-  if (any_ ||
-      (host && !from.empty() && (boost::beast::iequals(text(from), text(own)) || has(origins_, host->host))))
-    return std::nullopt;
+  const bool is_own = boost::beast::iequals(text(from), text(own));
+  const bool is_allowed = host && !from.empty() && (is_own || has(origins_, host->host));
+  if (any_ || is_allowed) return std::nullopt;
   return failure(http::status::forbidden,
                  fmt::format("pages of '{}' may not ask this server; start it with --allow-host and the "
                              "host of that origin",

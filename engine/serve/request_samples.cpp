@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <memory>
 
 #include "engine/base/byte_io.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
+#include "engine/base/number_text.h"
 
 namespace slide::serve {
 
@@ -24,12 +24,9 @@ std::string shown(const Json& value) {
 }
 
 std::uint64_t id_of(const std::string& key) {
-  std::uint64_t id = 0;
-  const char* end = key.data() + key.size();
-  const auto [stop, error] = std::from_chars(key.data(), end, id);
-  if (error != std::errc() || stop != end)
-    fail_input("'{}' is no feature id; ids are whole numbers", shown_part(key));
-  return id;
+  const auto id = number_of<std::uint64_t>(key);
+  if (!id) fail_input("'{}' is no feature id; ids are whole numbers", shown_part(key));
+  return *id;
 }
 
 std::uint64_t id_of(const Json& id) {

@@ -118,7 +118,7 @@ TEST_F(RunLabelTexts, AreOfNewLabelsTooInIncrementalTraining) {
   EXPECT_TRUE(model.text->label_id("tag8"));
   EXPECT_EQ(model.shape.samples, 50U);
   EXPECT_EQ(model.shape.label_frequencies[*model.text->label_id("tag8")], 0U);
-  EXPECT_EQ(model.idle.size(), 6U);
+  EXPECT_EQ(model.unseen_runs.size(), 6U);
 }
 
 // Incremental training with a sample of tag1 only, and texts of existing labels.

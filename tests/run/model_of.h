@@ -23,7 +23,7 @@ inline Model model_of(const Config& config, const Dataset& train) {
           .optimizer = std::move(trained.optimizer),
           .neighbours = std::move(trained.neighbours),
           .text = nullptr,
-          .idle = {},
+          .unseen_runs = {},
           .thresholds = {},
           .calibration = {},
           .checksum = 0,

@@ -37,8 +37,8 @@ class SLIDE_API Config {
   std::shared_ptr<const Impl> impl_;
 };
 
-// The one of `names` that is probably meant by `name`, of which at most half of the letters differ; empty
-// where there is none.
+// The element of `names` that a misspelt `name` probably means: the nearest one, of which at most half of the
+// letters differ; empty where there is none.
 SLIDE_API std::string near_name(const std::string& name, const std::vector<std::string>& names);
 
 }  // namespace slide::api
