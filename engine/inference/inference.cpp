@@ -26,7 +26,9 @@ constexpr std::size_t kBestAtOnce = 1ULL << 21;  // max labels kept for a batch 
 Predictor::Predictor(const TrainedNetwork& trained, const InferenceOptions& options)
     : trained_(trained),
       options_(options),
-      cooccurrence_knn_(options.cooccurrence ? knn_with_cooccurrence(trained.neighbours) : nullptr),
+      steps_(trained.network.config().loss.kind,
+             options.cooccurrence ? knn_with_cooccurrence(trained.neighbours) : nullptr, trained.calibration,
+             static_cast<std::uint32_t>(trained.network.parts().own_neurons().first)),
       popular_(trained) {
   const Network& network = trained_.network;
   const Inference mode = resolved(wanted());
@@ -85,32 +87,11 @@ void Predictor::check(const Dataset& data) const {
   }
 }
 
-// Max number of known items to exclude from the answer, over the samples [first, end).
 std::size_t Predictor::max_known(const Dataset& data, std::size_t first, std::size_t end) const {
   if (!of_items()) return 0;
   std::size_t largest = 0;
   for (std::size_t i = first; i < end; ++i) largest = std::max(largest, data.features(i).ids.size());
   return largest;
-}
-
-// The `k` best labels that are not features of the sample.
-std::span<const Prediction> Predictor::without_known(std::span<const Prediction> best, const SparseRow& row,
-                                                     std::size_t k, std::vector<Prediction>& unknown) const {
-  const auto first = static_cast<std::uint32_t>(trained_.network.parts().own_neurons().first);
-  unknown.clear();
-  for (const Prediction& one : best) {
-    if (unknown.size() == k) break;
-    if (!std::ranges::binary_search(row.ids, first + one.label)) unknown.push_back(one);
-  }
-  return unknown;
-}
-
-// Calibration::log_mass() of the labels in `best` that are not features of the sample; of all where `known`
-// is 0.
-double Predictor::log_mass(std::span<const Prediction> best, const SparseRow& row, std::size_t known,
-                           std::vector<Prediction>& unknown) const {
-  return Calibration::log_mass(known == 0 ? best
-                                          : without_known(best, row, Calibration::kMassLabels, unknown));
 }
 
 // Max samples of a block in batched prediction.
@@ -149,8 +130,8 @@ void Predictor::predict(const Dataset& data, const Wanted& wanted, std::vector<S
   const auto max_threads = static_cast<std::size_t>(resolve_threads(options_.threads));
   // Enough work units for all threads, with bounded memory.
   const std::size_t blocks = std::clamp<std::size_t>(
-      std::min(groups / max_threads, kBestAtOnce / (lanes * kept_for(wanted, wanted.k))), 1,
-      lanes == 1 ? 1 : PredictionBatch::kMaxBlocks);
+      std::min(groups / max_threads, kBestAtOnce / (lanes * steps_.kept_for(wanted.k, 0, rare_of(wanted)))),
+      1, lanes == 1 ? 1 : PredictionBatch::kMaxBlocks);
   const std::size_t batches = (groups + blocks - 1) / blocks, size = blocks * lanes;
   const std::size_t threads = std::max<std::size_t>(1, std::min(batches, max_threads));
   const std::size_t largest = max_entries(trained_.network, data, lanes),
@@ -179,16 +160,15 @@ void Predictor::predict(const Dataset& data, const Wanted& wanted, Scratch& scra
 }
 
 // Predicts the samples [first, end) of `data`. Scores of a sample pass, in this order: softmax normalisation,
-// kNN votes, label co-occurrence, ranking of rare labels, calibration, removal of known items. Samples
-// without features get popular items.
+// kNN votes, AnswerSteps. Samples without features get popular items.
 void Predictor::predict_batch(const Dataset& data, std::size_t first, std::size_t end, const Wanted& wanted,
                               Scratch::Work& work, const Sink& sink) const {
   PredictionBatch& batch = work.batch;
   const LossKind loss = trained_.network.config().loss.kind;
   const bool keep = options_.keep_known || wanted.keep_known;
   const std::size_t known = keep ? 0 : max_known(data, first, end);
-  batch.k = kept_for(wanted, answered_k(wanted.k) + known);
   const RareRanking* rare = rare_of(wanted);
+  batch.k = steps_.kept_for(wanted.k, known, rare);
   std::vector<double>* log_norms = options_.log_norms;
   batch.log_softmax = log_norms != nullptr || (batch.votes ? is_normalised(loss) : wanted.log_softmax);
   batch.begin(trained_.network, data, first, end);
@@ -204,19 +184,14 @@ void Predictor::predict_batch(const Dataset& data, std::size_t first, std::size_
     }
     if (batch.votes) batch.votes->mix(i, log_norm, best);
     best.keep_finite();
-    if (cooccurrence_knn_ != nullptr) propagate_cooccurrence(*cooccurrence_knn_, loss, best.best());
-    const double mass =
-        trained_.calibration ? log_mass(best.best(), data.features(first + i), known, work.unknown) : 0.0;
-    if (rare != nullptr) rare->rank(loss, best.best(), work.rare);
-    if (trained_.calibration) trained_.calibration->apply(mass, best.best());
     if (!popular_.empty() && data.features(first + i).ids.empty()) {
       if (log_norms != nullptr) (*log_norms)[first + i] = popular_.log_norm();
       sink(first + i, popular_.ranked().first(std::min(wanted.k, popular_.ranked().size())));
       continue;
     }
-    sink(first + i, known == 0
-                        ? best.best().first(std::min(wanted.k, best.best().size()))
-                        : without_known(best.best(), data.features(first + i), wanted.k, work.unknown));
+    const std::span<const std::uint32_t> items = data.features(first + i).ids;
+    sink(first + i,
+         steps_.answer(best.best(), items.first(known == 0 ? 0 : items.size()), wanted.k, rare, work.steps));
   }
 }
 

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/inference/answer_steps.h"
 #include "engine/inference/cooccurrence.h"
 #include "engine/inference/metrics.h"
 #include "engine/inference/popular_items.h"
@@ -79,6 +80,8 @@ class Predictor {
   // the sample's own items unless options().keep_known.
   bool of_items() const { return trained_.network.config().data.kind == DataKind::kInteractions; }
   std::size_t index_bytes() const;
+  // Max number of items that a sample of [first, end) has; 0 where the model is not one of interactions.
+  std::size_t max_known(const Dataset& data, std::size_t first, std::size_t end) const;
 
   // Working memory of one thread, kept between calls; grows to the largest call.
   class Scratch {
@@ -89,8 +92,7 @@ class Predictor {
       const Scorer* scorer = nullptr;
       std::unique_ptr<Scorer::Scratch> scorer_scratch;
       TopK::Scratch top_k;
-      std::vector<Prediction> unknown;  // the best items that the sample does not have
-      RareRanking::Scratch rare;
+      AnswerSteps::Scratch steps;
     };
     struct Works {
       std::unique_ptr<Work> one, many;  // for a single sample; for batches
@@ -143,24 +145,11 @@ class Predictor {
   Inference resolved(const Wanted& wanted) const;
   const Scorer& scorer_of(std::size_t lanes, bool exact) const;
   void check(const Dataset& data) const;
-  std::size_t max_known(const Dataset& data, std::size_t first, std::size_t end) const;
-  std::span<const Prediction> without_known(std::span<const Prediction> best, const SparseRow& row,
-                                            std::size_t k, std::vector<Prediction>& unknown) const;
   std::size_t block_lanes() const;
   // nullptr: answers are by score.
   const RareRanking* rare_of(const Wanted& wanted) const {
     return wanted.by_score ? nullptr : options_.rare.get();
   }
-  // Labels that an answer of k needs: a calibration looks at more.
-  std::size_t answered_k(std::size_t k) const {
-    return trained_.calibration ? std::max(k, Calibration::kMassLabels) : k;
-  }
-  // Labels to retrieve for the k best of an answer.
-  std::size_t kept_for(const Wanted& wanted, std::size_t k) const {
-    return kept_for_cooccurrence(cooccurrence_knn_, RareRanking::kept_for(rare_of(wanted), k));
-  }
-  double log_mass(std::span<const Prediction> best, const SparseRow& row, std::size_t known,
-                  std::vector<Prediction>& unknown) const;
   Scratch::Work& reserve(std::size_t blocks, std::size_t lanes, std::size_t entries, bool exact,
                          Scratch& scratch) const;
   void predict_batch(const Dataset& data, std::size_t first, std::size_t end, const Wanted& wanted,
@@ -168,7 +157,7 @@ class Predictor {
 
   TrainedNetwork trained_;
   InferenceOptions options_;
-  const Neighbours* cooccurrence_knn_;  // nullptr: no label propagation
+  AnswerSteps steps_;
   std::shared_ptr<const Scorers> scorers_;
   PopularItems popular_;                     // the answer to samples without items
   std::unique_ptr<AllNeurons> all_neurons_;  // of kAuto with an index, else nullptr

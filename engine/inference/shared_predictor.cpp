@@ -7,7 +7,6 @@
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/crosses/feature_transform.h"
-#include "engine/inference/cooccurrence.h"
 #include "engine/network/part_sums.h"
 
 namespace slide {
@@ -91,19 +90,25 @@ std::size_t samples_at_once(const Cluster& cluster, std::size_t k) {
   return std::clamp(samples / kLanes * kLanes, kLanes, kMaxAtOnce);
 }
 
-TrainedNetwork with_hidden(TrainedNetwork trained, const HiddenRows& rows) {
+// What each process predicts its own labels with.
+TrainedNetwork of_part(TrainedNetwork trained, const HiddenRows& rows) {
   if (trained.network.input()) trained.hidden = &rows;
+  trained.calibration.reset();  // AnswerSteps of merged labels
   return trained;
 }
 
-// Options of each process for its own labels.
-InferenceOptions of_part(InferenceOptions options, const Neighbours* cooccurrence_knn,
-                         std::vector<double>& norms) {
+InferenceOptions of_part(InferenceOptions options, std::size_t k, std::vector<double>& norms) {
   if (std::exchange(options.log_softmax, false)) options.log_norms = &norms;
-  options.k = kept_for_cooccurrence(cooccurrence_knn, RareRanking::kept_for(options.rare.get(), options.k));
-  options.cooccurrence = false;  // propagated after merging
-  options.rare = nullptr;        // likewise
+  options.k = k;
+  options.cooccurrence = false;  // AnswerSteps of merged labels, as the next two
+  options.rare = nullptr;
+  options.keep_known = true;
   return options;
+}
+
+AnswerSteps steps_of(const TrainedNetwork& trained, const InferenceOptions& options) {
+  const Neighbours* knn = options.cooccurrence ? knn_with_cooccurrence(trained.neighbours) : nullptr;
+  return {trained.network.config().loss.kind, knn, trained.calibration, 0};
 }
 
 }  // namespace
@@ -112,13 +117,15 @@ SharedPredictor::SharedPredictor(Cluster& cluster, const TrainedNetwork& trained
                                  const InferenceOptions& options)
     : cluster_(cluster),
       wanted_(options.k),
-      cooccurrence_knn_(options.cooccurrence ? knn_with_cooccurrence(trained.neighbours) : nullptr),
+      keep_known_(options.keep_known),
+      popular_(trained.network.config().data.kind == DataKind::kInteractions &&
+               !trained.label_frequencies.empty()),
+      steps_(steps_of(trained, options)),
       rare_(options.rare),
-      k_(kept_for_cooccurrence(cooccurrence_knn_, RareRanking::kept_for(rare_.get(), options.k))),
+      k_(steps_.kept_for(wanted_, 0, rare_.get())),
       at_once_(samples_at_once(cluster, k_)),
       first_label_(static_cast<std::uint32_t>(trained.network.parts().own_neurons().first)),
-      loss_(trained.network.config().loss.kind),
-      predictor_(with_hidden(trained, rows_), of_part(options, cooccurrence_knn_, norms_)) {
+      predictor_(of_part(trained, rows_), of_part(options, k_, norms_)) {
   require_shared_evaluation(trained.network.config());
   if (trained.network.input())
     sums_ =
@@ -128,16 +135,20 @@ SharedPredictor::SharedPredictor(Cluster& cluster, const TrainedNetwork& trained
 SharedPredictor::~SharedPredictor() = default;
 
 void SharedPredictor::predict(const Dataset& data, const Predictor::Sink& sink) {
-  for (std::size_t first = 0; first < data.size(); first += at_once_)
-    predict_part(data.slice(first, std::min(at_once_, data.size() - first)), first, sink);
+  k_ = steps_.kept_for(wanted_, keep_known_ ? 0 : predictor_.max_known(data, 0, data.size()), rare_.get());
+  const std::size_t at_once = std::min(at_once_, samples_at_once(cluster_, k_));
+  for (std::size_t first = 0; first < data.size(); first += at_once)
+    predict_part(data.slice(first, std::min(at_once, data.size() - first)), first, sink);
 }
 
 // Order: sums of hidden activations, top k of the own neurons, all-gather of all top k, softmax normalisers,
-// then per sample merge, label co-occurrence and rare-label ranking.
+// then per sample merge and AnswerSteps.
 void SharedPredictor::predict_part(const Dataset& part, std::size_t first, const Predictor::Sink& sink) {
   if (sums_) sums_->fill(part, rows_);
   own_.assign(part.size() * k_, kNone);
-  predictor_.predict(part, scratch_, [&](std::size_t sample, std::span<const Prediction> found) {
+  Predictor::Wanted wanted = predictor_.wanted();
+  wanted.k = k_;
+  predictor_.predict(part, wanted, scratch_, [&](std::size_t sample, std::span<const Prediction> found) {
     for (std::size_t i = 0; i < found.size(); ++i)
       own_[sample * k_ + i] = {found[i].label + first_label_, found[i].score};
   });
@@ -146,10 +157,17 @@ void SharedPredictor::predict_part(const Dataset& part, std::size_t first, const
   if (predictor_.options().log_norms != nullptr) add_up_norms(part.size());
   for (std::size_t i = 0; i < part.size(); ++i) {
     merge(part.size(), i);
-    if (cooccurrence_knn_ != nullptr) propagate_cooccurrence(*cooccurrence_knn_, loss_, best_);
-    if (rare_ != nullptr) rare_->rank(loss_, best_, rare_scratch_);
-    sink(first + i, std::span<const Prediction>(best_).first(std::min(wanted_, best_.size())));
+    sink(first + i, answer(part, i));
   }
+}
+
+// The answer of the merged labels.
+std::span<const Prediction> SharedPredictor::answer(const Dataset& part, std::size_t sample) {
+  const std::span<const std::uint32_t> items = part.features(sample).ids;
+  if (popular_ && items.empty())
+    return std::span<const Prediction>(best_).first(std::min(wanted_, best_.size()));
+  const bool known = predictor_.of_items() && !keep_known_;
+  return steps_.answer(best_, items.first(known ? items.size() : 0), wanted_, rare_.get(), steps_scratch_);
 }
 
 // log(e^a + e^b + ...) of the ranks' log-norms, in rank order.

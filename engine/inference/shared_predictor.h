@@ -33,18 +33,20 @@ class SharedPredictor {
  private:
   class HiddenSums;
   void predict_part(const Dataset& part, std::size_t first, const Predictor::Sink& sink);
+  std::span<const Prediction> answer(const Dataset& part, std::size_t sample);
   void add_up_norms(std::size_t samples);
   void merge(std::size_t samples, std::size_t sample);
 
   Cluster& cluster_;
-  const std::size_t wanted_;                       // options.k
-  const Neighbours* cooccurrence_knn_;             // nullptr: no label propagation
+  const std::size_t wanted_;  // options.k
+  const bool keep_known_;     // options.keep_known
+  const bool popular_;        // samples without items get popular items
+  const AnswerSteps steps_;   // of merged labels
+  AnswerSteps::Scratch steps_scratch_;
   const std::shared_ptr<const RareRanking> rare_;  // nullptr: answers are by score
-  RareRanking::Scratch rare_scratch_;
-  const std::size_t k_;        // labels retrieved by each process
-  const std::size_t at_once_;  // samples per exchange
+  std::size_t k_;                                  // labels retrieved by each process
+  const std::size_t at_once_;                      // max samples per exchange
   const std::uint32_t first_label_;
-  const LossKind loss_;
   HiddenRows rows_;
   std::unique_ptr<HiddenSums> sums_;  // nullptr: the first layer is not sharded by features
   std::vector<double> norms_;  // log-norms of the softmax over own neurons, then over all; only if requested

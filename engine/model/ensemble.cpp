@@ -153,6 +153,22 @@ class EnsembleNetwork {
   std::vector<float> row_, added_;
 };
 
+// What the ensemble does not keep, because it belongs to the scores of this model alone.
+void note_dropped(const Model& model, const std::string& name, std::vector<std::string>& notes) {
+  if (model.thresholds) {
+    notes.push_back(fmt::format(
+        "{}: its thresholds are dropped, for an ensemble has other scores; find them anew by slide "
+        "evaluate, and store them by slide convert --threshold",
+        name));
+  }
+  if (model.calibration) {
+    notes.push_back(
+        fmt::format("{}: its calibration is dropped, for an ensemble has other scores; fit one anew by slide "
+                    "convert --calibrate",
+                    name));
+  }
+}
+
 }  // namespace
 
 EnsembleResult make_ensemble(const AverageOptions& options) {
@@ -167,10 +183,12 @@ EnsembleResult make_ensemble(const AverageOptions& options) {
   EnsembleNetwork network(config, first.shape, options.models.size());
   network.add(first);
   EnsembleResult result{units, 0, {}, first.notes};
+  note_dropped(first, options.models.front(), result.notes);
   for (std::size_t m = 1; m < options.models.size(); ++m) {
     const Model other = load_model(options.models[m]);
     check_layers(other, options.models[m]);
     check_same(first, options.models.front(), other, options.models[m]);
+    note_dropped(other, options.models[m], result.notes);
     network.add(other);
   }
   const Network average = network.finish(first.network);

@@ -24,7 +24,7 @@ struct EnsembleResult {
   std::size_t hidden = 0;  // units of the hidden layer
   std::size_t wide_weights = 0;
   ModelBytes bytes;
-  std::vector<std::string> notes;  // Model::notes
+  std::vector<std::string> notes;  // Model::notes, and what is dropped
 };
 
 // The models may differ in hidden-layer size, optimizer, negative samples and patterns of the linear term;

@@ -307,7 +307,6 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
   if ((flags & kFlagCalibration) != 0) {
     if (is_normalised(config.loss.kind)) in.refuse("a calibration of log-odds, but loss.kind is softmax");
     calibration = get_calibration(in);
-    if (cluster != nullptr) calibration.reset();  // each process sees the labels of its shard alone
   }
   if (in.left() != 0) in.refuse("more than its configuration needs");
   return {std::move(config),

@@ -41,6 +41,14 @@ TEST_F(EnsembleCommandTest, WritesAModelLikeAnyOther) {
       slide_.run({"train", "data/test.txt", "--init", "mean.slide", "--epochs", "1", "--out", "further"}));
 }
 
+TEST_F(EnsembleCommandTest, NamesWhatItDrops) {
+  expect_done(slide_.run({"convert", "seed1", "decided.slide", "--threshold", "0.3"}));
+  const Outcome done =
+      expect_done(slide_.run({"average", "decided.slide", "seed2", "--out", "mean.slide", "--force"}));
+  EXPECT_TRUE(contains(done.err, "decided.slide: its thresholds are dropped")) << done.err;
+  EXPECT_FALSE(contains(done.err, "calibration"));
+}
+
 TEST_F(EnsembleCommandTest, RefusesInOneLine) {
   const auto expect_bad = [&](const std::string& part, const std::vector<std::string>& arguments) {
     expect_refused(slide_.run(arguments), part);

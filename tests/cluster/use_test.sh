@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What several processes do with a model, against what one does: predictions from a file and from standard input, a
-# search for a configuration, and a conversion. Exit status 77 without MPI.
+# What several processes do with a model, against what one does: predictions from a file and from standard input, with
+# calibrated probabilities, of users with items, a search for a configuration, and a conversion. Exit status 77 without MPI.
 # usage: tests/cluster/use_test.sh RANKS SLIDE [LAUNCHER PLUG-IN]
 set -euo pipefail
 ranks=${1:?usage: use_test.sh RANKS SLIDE [LAUNCHER PLUG-IN]} slide=${2:?} launcher=${3:-} plugin=${4:-}
@@ -43,6 +43,28 @@ for config in default throughput; do
     several "$ranks" "${predict[@]}" - < data/test.txt || fail "$config $options: standard input: exit code $?"
     agree all log || fail "$config $options: $ranks processes predict otherwise from standard input"
   done
+done
+
+# A calibrated probability depends on the best labels of the sample, which several processes hold.
+"$slide" convert default/model.slide calibrated.slide --calibrate data/test.txt > log
+for options in '--k 3' '--k 4 --rare 0.5' '--threshold 0.2'; do
+  read -ra words <<< "$options"
+  "$slide" predict calibrated.slide data/test.txt "${words[@]}" > one
+  several "$ranks" predict calibrated.slide data/test.txt "${words[@]}" || fail "calibrated $options: exit code $?"
+  agree one log || fail "calibrated $options: $ranks processes predict otherwise than one"
+done
+
+# Items that a user has raise those that co-occur with them, but are left out.
+awk 'BEGIN { srand(1); for (u = 0; u < 500; ++u) { line = "u" u; kind = int(rand() * 6)
+  for (i = 0; i < 8; ++i) line = line " i" (rand() < 0.8 ? kind * 7 + int(rand() * 7) : int(rand() * 42)); print line } }' > users.txt
+"$slide" train users.txt --set data.kind=interactions neighbours.share=0.3 neighbours.cooccurrence=1 --out users > log
+cut -d ' ' -f 1 users.txt | sed '7s/.*/nobody/' > asked.txt
+for options in '--k 3' '--k 3 --keep-known'; do
+  read -ra words <<< "$options"
+  "$slide" predict users asked.txt "${words[@]}" > one 2> /dev/null
+  several "$ranks" predict users asked.txt "${words[@]}" 2> /dev/null || fail "users $options: exit code $?"
+  grep -v '^slide: ' log > all
+  agree one all || fail "users $options: $ranks processes predict otherwise than one"
 done
 
 # Lines with faults, and none at all.
