@@ -151,7 +151,27 @@ DenseRows read_dense_rows(const std::string& path, const ReadOptions& options) {
   return {file, matrix, options.normalize, resolve_threads(options.threads), path};
 }
 
+namespace {
+
+[[noreturn]] void fail_without_sparse(const std::string& path, std::size_t features) {
+  fail_input(
+      "{}: it has dense columns alone, but {} sparse features are needed, too; name both, as {}+SAMPLES",
+      path, features, path);
+}
+
+// For dense columns alone.
+void require_no_sparse(const std::string& path, const ReadOptions& options) {
+  if (options.dense_columns && options.feature_limit != 0) fail_without_sparse(path, options.feature_limit);
+}
+
+}  // namespace
+
+void require_sparse(const Dataset& data, const std::string& path, std::size_t features) {
+  if (features > 0 && data.dense_count() > 0 && data.sparse_count() == 0) fail_without_sparse(path, features);
+}
+
 Dataset read_dense_features(const std::string& path, const ReadOptions& options) {
+  require_no_sparse(path, options);
   DenseRows rows = read_dense_rows(path, options);
   DatasetArrays arrays;
   arrays.feature_offsets.resize(rows.size() + 1);
@@ -163,6 +183,7 @@ Dataset read_dense_data(const DensePaths& paths, const ReadOptions& options,
                         const ReadSamples& read_samples) {
   DenseRows rows = read_dense_rows(paths.rows, options);
   if (!paths.samples) {
+    require_no_sparse(paths.rows, options);
     LabelLists labels = read_labels(paths.beside.empty() ? labels_beside(paths.rows) : paths.beside,
                                     rows.size(), options.label_limit, paths.rows);
     DatasetArrays arrays;

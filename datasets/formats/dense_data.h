@@ -41,10 +41,11 @@ using ReadSamples = std::function<Dataset(const std::string& path, const ReadOpt
 // Reads a data set with dense features. LABELS: see read_labels(); for a lone file X*, labels are searched in
 // Y*.npz, Y*.npy or Y*.txt beside it. SAMPLES: any other data set, which gets the dense columns; options
 // except dense_columns apply to it. Throws InputError where a file is unreadable or damaged, numbers are not
-// finite, or the numbers of samples differ.
+// finite, or the numbers of samples differ, and for dense columns alone where options have a number of them
+// and a feature_limit.
 Dataset read_dense_data(const DensePaths& paths, const ReadOptions& options, const ReadSamples& read_samples);
 
-// Reads the rows without labels, for prediction.
+// Reads the rows without labels, for prediction. Throws as read_dense_data().
 Dataset read_dense_features(const std::string& path, const ReadOptions& options);
 
 // Reads the rows of one file.
@@ -52,5 +53,9 @@ DenseRows read_dense_rows(const std::string& path, const ReadOptions& options);
 
 // Throws InputError where options require dense columns and the data set `path` has none.
 void require_no_dense(const std::string& path, const ReadOptions& options);
+
+// Throws InputError where `features` sparse features are known and the data set `path` has dense columns
+// alone.
+void require_sparse(const Dataset& data, const std::string& path, std::size_t features);
 
 }  // namespace slide

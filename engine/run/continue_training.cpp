@@ -122,14 +122,15 @@ std::vector<std::uint32_t> unseen_runs_after(const Model& model, const Dataset& 
   return unseen_runs;
 }
 
-// Widens the training data to the features and labels of data and model together, and test and validation
-// data likewise. Text already has the sizes of its vocabulary. Throws InputError for another number of dense
-// columns.
-void widen(const Model& model, RunData& data) {
+// Widens the training data, from `path`, to the features and labels of data and model together, and test and
+// validation data likewise. Text already has the sizes of its vocabulary. Throws InputError for another
+// number of dense columns, and for data without the sparse features that the model has.
+void widen(const Model& model, const std::string& path, RunData& data) {
   if (data.train.dense_count() != model.shape.dense) {
     fail_input("the data has {} dense columns, the model {}; use features of the same kind",
                data.train.dense_count(), model.shape.dense);
   }
+  require_sparse(data.train, shown_path(path), model.shape.features - model.shape.dense);
   if (data.text == nullptr) data.train = widened(data.train, model.shape.features, model.shape.labels);
   for (std::optional<Dataset>* beside : {&data.test, &data.validation}) {
     if (*beside) *beside = widened(**beside, data.train.feature_count(), data.train.label_count());
@@ -141,7 +142,7 @@ void take_label_texts(const Config& config, const LabelTexts* texts, int threads
                       RunData& data) {
   if (config.data.label_text.empty()) return;
   add_label_texts(config.data, texts, threads, data);
-  widen(model, data);
+  widen(model, config.data.train, data);
 }
 
 // Labels described by a file do not count as unseen; a file with label features describes all labels.
@@ -214,7 +215,7 @@ ContinuedData read_continued_data(const Config& config, int threads, bool skip_b
                                 config.data.cache, texts.get());
   ContinuedData further;
   further.data = read_training_data(config, threads, skip_bad, text);
-  widen(model, further.data);
+  widen(model, config.data.train, further.data);
   require_memory(plan_least(config, further.data.train, threads, nullptr), nullptr);
   warn_of_new_items(config, model, further.data);
   further.unseen_runs = unseen_runs_after(model, further.data.train);
@@ -240,7 +241,7 @@ ContinuedData read_continued_data(const Config& config, int threads, bool skip_b
 
 RunData read_again(const Config& config, int threads, bool skip_bad, const Model& begun) {
   RunData data = read_training_data(config, threads, skip_bad, begun.text);
-  widen(begun, data);
+  widen(begun, config.data.train, data);
   const auto texts = begun.text != nullptr ? named_label_texts(config.data) : nullptr;
   take_label_texts(config, texts.get(), threads, begun, data);
   add_label_weights(config.data, data);

@@ -228,9 +228,9 @@ RunData read_training_data(const Config& config, int threads, bool skip_bad,
   const auto read_beside = [&](const std::string& path, ReadReport& report) {
     UnknownLabels unknown;
     options.unknown_labels = &unknown;
-    const bool same = path == data.train && run.train_report.unknown_labels == 0;
-    Dataset beside = same ? train : read(path, report);
+    Dataset beside = path == data.train && run.train_report.unknown_labels == 0 ? train : read(path, report);
     options.unknown_labels = nullptr;
+    require_sparse(beside, shown_path(path), train.sparse_count());
     features = std::max(features, beside.sparse_count());
     return beside;
   };

@@ -128,6 +128,14 @@ TEST_F(DenseTest, TakesSparseFeaturesToo) {
   expect_refused(slide_.run({"test", "out", "S.tst.txt"}),
                  "S.tst.txt: it has no dense features, but 20 columns");
   expect_refused(train_on("one.toml", train, "two"), "needs a first layer that is hidden and dense");
+  const std::string alone = ": it has dense columns alone, but";
+  for (const char* command : {"test", "predict"})
+    expect_refused(slide_.run({command, "out", "X.tst.npy"}), "X.tst.npy" + alone);
+  expect_refused(train_on("small.toml", train, "three", {"--set", "data.test=X.tst.npy"}),
+                 "X.tst.npy" + alone);
+  expect_refused(
+      train_on("small.toml", "X.trn.npy", "four", {"--init", "out", "--set", "layer.-1.wide=true"}),
+      "X.trn.npy" + alone);
 }
 
 // The same samples as lines of a table, their numbers in a column; and without it.
