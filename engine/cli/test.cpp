@@ -153,7 +153,8 @@ void run_test(const TestCommand& command, Cluster& cluster) {
   Warnings warnings(command.strict);
   warnings.add(data.report);
   EvaluationStatus status;
-  if (cluster.rank() == 0 && has_status_line())
+  // mpirun passes what a terminal would be shown on to a file, too.
+  if (cluster.rank() == 0 && has_status_line() && !command.measures.json)
     options.progress = [&](std::size_t done, std::size_t all) { status.show("evaluating", done, all); };
   const TestResult result = test_model(model, data, options, &cluster);
   show_status("");
