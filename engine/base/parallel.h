@@ -150,8 +150,8 @@ void parallel_run(int threads, F&& body) {
       std::remove_reference_t<F>& body;
     } context{carrier, body};
     const auto run_body = [](void* erased, int thread) {
-      auto& [of_all, own_body] = *static_cast<Context*>(erased);
-      of_all.guard([&] { own_body(thread); });
+      Context& shared = *static_cast<Context*>(erased);
+      shared.carrier.guard([&] { shared.body(thread); });
     };
     team->run(run_body, &context);
   } else {
