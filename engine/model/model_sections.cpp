@@ -179,9 +179,9 @@ std::vector<std::uint16_t> get_feature_weights(ByteReader& in, const DataShape& 
   std::vector<std::uint16_t> weights;
   in.get_vector(weights, shape.features);
   // Training keeps weights near 1; these bounds only refuse what damage makes of them.
-  constexpr float kMin = 0x1p-20F, kMax = 0x1p20F;
+  constexpr float kMinWeight = 0x1p-20F, kMaxWeight = 0x1p20F;
   const auto is_possible = [](std::uint16_t bf16) {
-    return kernels::from_bf16(bf16) >= kMin && kernels::from_bf16(bf16) <= kMax;
+    return kernels::from_bf16(bf16) >= kMinWeight && kernels::from_bf16(bf16) <= kMaxWeight;
   };
   if (!std::ranges::all_of(weights, is_possible)) in.refuse("impossible weights of features for neighbours");
   return weights;
