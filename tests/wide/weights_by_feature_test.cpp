@@ -29,6 +29,7 @@ LinearTerm::Storage random_patterns() {
   }
   storage.features = AlignedArray<std::uint32_t>(features.size());
   std::ranges::copy(features, storage.features.data());
+  storage.weights = AlignedArray<float>(features.size());
   return storage;
 }
 
