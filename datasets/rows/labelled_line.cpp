@@ -159,14 +159,7 @@ void split_unlabelled(std::string_view text, TextForm form, LabelledLine& result
 
 namespace {
 
-// Cuts the first token off a line, without the blanks, TABs and carriage returns around it; "" at the end.
-std::string_view take_token(std::string_view& line) {
-  constexpr std::string_view kGaps = " \t\r";
-  line.remove_prefix(std::min(line.find_first_not_of(kGaps), line.size()));
-  const std::string_view token = line.substr(0, line.find_first_of(kGaps));
-  line.remove_prefix(token.size());
-  return token;
-}
+constexpr std::string_view kGaps = " \t\r";  // between tokens
 
 // Whether a token is `id:value`, with a number or its beginning.
 bool is_feature(std::string_view token) {
@@ -182,7 +175,7 @@ bool looks_like_features(std::string_view line) {
   std::string_view rest = without_byte_order_mark(line);
   const char* const begin = rest.data();
   std::size_t features = 0;
-  for (std::string_view token = take_token(rest); !token.empty(); token = take_token(rest)) {
+  for (std::string_view token = take_word(rest, kGaps); !token.empty(); token = take_word(rest, kGaps)) {
     const bool may_be_labels =
         token.data() == begin && token.find_first_not_of("0123456789,+-.") == std::string_view::npos;
     if (is_feature(token)) {
@@ -231,7 +224,7 @@ bool is_prose_with_colon(std::string_view line) {
   constexpr std::string_view kOfNumbers = "0123456789.,eE+-";
   std::size_t words = 0, features = 0;
   bool is_first = true;
-  for (std::string_view token = take_token(line); !token.empty(); token = take_token(line)) {
+  for (std::string_view token = take_word(line, kGaps); !token.empty(); token = take_word(line, kGaps)) {
     const bool may_be_labels = std::exchange(is_first, false);
     if (token.find_first_not_of(kOfNumbers) == std::string_view::npos) {
       features += may_be_labels ? 0 : 1;  // else an id without a value

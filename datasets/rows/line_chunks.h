@@ -1,4 +1,4 @@
-// Cuts a text into chunks of whole lines, and chunks into lines. Pure functions.
+// Cuts a text into chunks of whole lines, chunks into lines, and lines into words. Pure functions.
 #pragma once
 
 #include <algorithm>
@@ -32,6 +32,14 @@ inline std::string_view take_line(std::string_view& text) {
   text.remove_prefix(std::min(end + 1, text.size()));
   while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
   return line;
+}
+
+// Removes and returns the next word of `rest`, between characters of `gaps`; empty at the end.
+inline std::string_view take_word(std::string_view& rest, std::string_view gaps) {
+  rest.remove_prefix(std::min(rest.find_first_not_of(gaps), rest.size()));
+  const std::string_view word = rest.substr(0, rest.find_first_of(gaps));
+  rest.remove_prefix(word.size());
+  return word;
 }
 
 inline bool is_blank_line(std::string_view line) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "datasets/rows/line_chunks.h"
 #include "datasets/rows/row_parser.h"
 
 namespace slide {
@@ -132,10 +133,7 @@ void cut_at_blanks(std::string_view line, std::vector<std::string_view>& fields,
 }  // namespace
 
 std::string_view take_field(std::string_view& rest) {
-  rest.remove_prefix(std::min(rest.find_first_not_of(kAnyBlanks), rest.size()));
-  const std::string_view field = rest.substr(0, rest.find_first_of(kAnyBlanks));
-  rest.remove_prefix(field.size());
-  return field;
+  return take_word(rest, kAnyBlanks);
 }
 
 void cut_fields(std::string_view line, Separator separator, std::vector<std::string_view>& fields,

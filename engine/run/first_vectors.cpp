@@ -24,17 +24,9 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t";
 
-// Removes and returns the next word of `rest`; empty at the end.
-std::string_view take_word(std::string_view& rest) {
-  rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
-  const std::string_view word = rest.substr(0, rest.find_first_of(kBlanks));
-  rest.remove_prefix(word.size());
-  return word;
-}
-
 std::size_t words_in(std::string_view rest) {
   std::size_t count = 0;
-  while (!take_word(rest).empty()) ++count;
+  while (!take_word(rest, kBlanks).empty()) ++count;
   return count;
 }
 
@@ -107,7 +99,7 @@ void check_width(const std::string& place, std::size_t numbers, std::size_t widt
 void read_vector(const std::string& path, std::size_t line, std::string_view rest, std::span<float> vector) {
   check_width(fmt::format("{}:{}", path, line), words_in(rest), vector.size());
   for (std::size_t i = 0; i < vector.size(); ++i) {
-    const std::string_view word = take_word(rest);
+    const std::string_view word = take_word(rest, kBlanks);
     const auto number = number_of<float>(word);
     if (!number || !std::isfinite(*number))
       fail_input("{}:{}: number {}, '{}', is no finite number", path, line, i + 1, shown_part(word));
@@ -118,7 +110,7 @@ void read_vector(const std::string& path, std::size_t line, std::string_view res
 // Whether the name continues in `rest`: GloVe files have names with blanks, such as `at name@domain.com`.
 bool is_longer_name(std::string_view rest, std::size_t width) {
   const std::size_t words = words_in(rest);
-  return words > width && !number_of<float>(take_word(rest));
+  return words > width && !number_of<float>(take_word(rest, kBlanks));
 }
 
 // Reads word2vec text, whose first line is "COUNT WIDTH", or GloVe text, which has no such line.
@@ -130,7 +122,7 @@ void set_by_name(const std::string& path, const FeatureNames& names, FirstRows& 
     const std::string_view line = take_line(text);
     if (is_blank_line(line) || (number == 1 && words_in(line) == 2)) continue;
     std::string_view rest = line;
-    const auto feature = names.id_of(take_word(rest));
+    const auto feature = names.id_of(take_word(rest, kBlanks));
     if (!feature || is_longer_name(rest, rows.width())) continue;
     read_vector(path, number, rest, vector);
     rows.set(*feature, vector);
