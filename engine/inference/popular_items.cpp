@@ -10,10 +10,14 @@
 
 namespace slide {
 
+bool PopularItems::are_given(const TrainedNetwork& trained) {
+  return trained.network.config().data.kind == DataKind::kInteractions && !trained.label_frequencies.empty();
+}
+
 PopularItems::PopularItems(const TrainedNetwork& trained) {
+  if (!are_given(trained)) return;
   const Config& config = trained.network.config();
   const auto frequencies = trained.label_frequencies;
-  if (config.data.kind != DataKind::kInteractions || frequencies.empty()) return;
   const bool softmax = is_normalised(config.loss.kind);
   const double entries = std::accumulate(frequencies.begin(), frequencies.end(), 0.0);
   const double all = softmax ? entries : double(std::max<std::size_t>(trained.samples, 1));

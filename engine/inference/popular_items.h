@@ -14,8 +14,10 @@ namespace slide {
 // Immutable, safe from any thread.
 class PopularItems {
  public:
-  // Ranks the labels by trained.label_frequencies; none where these are empty or the model is not one of
-  // interactions. O(n log n) for n labels.
+  // Whether samples without items get popular items: of models of interactions with label_frequencies.
+  static bool are_given(const TrainedNetwork& trained);
+
+  // Ranks the labels by trained.label_frequencies; none unless are_given(). O(n log n) for n labels.
   explicit PopularItems(const TrainedNetwork& trained);
 
   bool empty() const { return ranked_.empty(); }

@@ -118,8 +118,7 @@ SharedPredictor::SharedPredictor(Cluster& cluster, const TrainedNetwork& trained
     : cluster_(cluster),
       wanted_(options.k),
       keep_known_(options.keep_known),
-      popular_(trained.network.config().data.kind == DataKind::kInteractions &&
-               !trained.label_frequencies.empty()),
+      popular_(PopularItems::are_given(trained)),
       steps_(steps_of(trained, options)),
       rare_(options.rare),
       k_(steps_.kept_for(wanted_, 0, rare_.get())),
