@@ -221,27 +221,22 @@ std::uint64_t LinearTerm::load(ByteReader& in, std::size_t features, std::size_t
 }
 
 void LinearTerm::get_weights(ByteReader& in, std::size_t features) {
+  constexpr const char* kImpossible = "impossible wide weights";
   Storage& s = storage_;
-  const bool good = s.offsets.front() == 0 && s.offsets.back() == s.weights.size() &&
-                    std::ranges::is_sorted(s.offsets) &&
-                    std::ranges::all_of(s.features, [&](std::uint32_t id) { return id < features; });
-  if (!good) in.refuse("impossible wide weights");
-  const std::size_t unordered = s.first_unordered();
-  if (unordered < s.offsets.size() - 1)
-    in.refuse(fmt::format("wide weights, neuron {}: features that do not ascend", unordered));
+  const bool good =
+      s.offsets.front() == 0 && s.offsets.back() == s.weights.size() && std::ranges::is_sorted(s.offsets);
+  if (!good) in.refuse(kImpossible);
+  for (std::size_t n = 0; n + 1 < s.offsets.size(); ++n) {
+    const auto ids = s.features.span().subspan(s.offsets[n], s.offsets[n + 1] - s.offsets[n]);
+    const bool ascend = std::ranges::adjacent_find(ids, std::ranges::greater_equal()) == ids.end();
+    if (ascend && (ids.empty() || ids.back() < features)) continue;
+    if (std::ranges::any_of(ids, [&](std::uint32_t id) { return id >= features; })) in.refuse(kImpossible);
+    in.refuse(fmt::format("wide weights, neuron {}: features that do not ascend", n));
+  }
   const std::size_t bad = get_finite(in, s.weights.span());
   if (bad == s.weights.size()) return;
   const auto neuron = std::ranges::upper_bound(s.offsets, bad) - s.offsets.begin() - 1;
   in.refuse(fmt::format("wide weights, neuron {}, feature {}: no finite number", neuron, s.features[bad]));
-}
-
-std::size_t LinearTerm::Storage::first_unordered() const {
-  std::size_t n = 0;
-  for (; n + 1 < offsets.size(); ++n) {
-    const auto own = features.span().subspan(offsets[n], offsets[n + 1] - offsets[n]);
-    if (std::ranges::adjacent_find(own, std::ranges::greater_equal()) != own.end()) break;
-  }
-  return n;
 }
 
 double LinearTerm::bytes_of(double weights, double neurons) {

@@ -115,8 +115,6 @@ class LinearTerm final : public OutputTerm {
     float weight(std::size_t neuron, std::uint64_t at) const {
       return small.empty() ? weights[at] : small.value(neuron, at);
     }
-    // The first neuron whose features do not ascend; the number of neurons where all do.
-    std::size_t first_unordered() const;
     // Converts quantized weights to floats.
     void widen();
   };

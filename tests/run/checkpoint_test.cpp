@@ -134,6 +134,8 @@ TEST_F(CheckpointTest, ValuesThatCannotBeAreRefused) {
   EXPECT_EQ(refusal_with(bytes_of(wide.features), 0, wide.features[0]), "");
   for (const std::uint32_t id : {12U, 1000U, ~0U})
     EXPECT_TRUE(contains(refusal_with(bytes_of(wide.features), 4, id), "impossible wide weights"));
+  EXPECT_TRUE(contains(refusal_with(bytes_of(wide.features), 4, wide.features[0]),
+                       "wide weights, neuron 0: features that do not ascend"));
   for (const std::uint64_t offset : {std::uint64_t{1}, ~std::uint64_t{0}})
     EXPECT_TRUE(contains(refusal_with(bytes_of(wide.offsets), 8, offset << 20), "impossible wide weights"));
   for (const float value : {NAN, INFINITY}) {
