@@ -70,22 +70,22 @@ void WideCandidates::keep_strongest(TilePostings& from, std::size_t begin, std::
   const std::size_t kept = offsets_[feature + 1] - to;
   const std::uint32_t* neurons = from.neurons.data() + begin;
   const float* weights = from.weights.data() + begin;
-  float least = 0.0F;        // absolute value of the weakest one to keep
-  std::size_t equal = kept;  // number of weights of this strength to keep
-  if (kept < count) {
-    std::vector<float>& sizes = from.sizes;
-    sizes.resize(count);
-    std::ranges::transform(std::span(weights, count), sizes.begin(), [](float w) { return std::fabs(w); });
-    const auto last = sizes.begin() + static_cast<std::ptrdiff_t>(kept) - 1;
-    std::nth_element(sizes.begin(), last, sizes.end(), std::greater<>());
-    least = *last;
-    equal = static_cast<std::size_t>(std::count(sizes.begin(), last + 1, least));
+  if (kept == count) {
+    std::copy_n(neurons, count, neurons_.data() + to);
+    std::copy_n(weights, count, weights_.data() + to);
+    return;
   }
+  std::vector<float>& sizes = from.sizes;
+  sizes.resize(count);
+  std::ranges::transform(std::span(weights, count), sizes.begin(), [](float w) { return std::fabs(w); });
+  const auto last = sizes.begin() + static_cast<std::ptrdiff_t>(kept) - 1;
+  std::nth_element(sizes.begin(), last, sizes.end(), std::greater<>());
+  const float least = *last;                                // absolute value of the weakest one to keep
+  auto equal = std::count(sizes.begin(), last + 1, least);  // number of weights of this strength to keep
   for (std::size_t i = 0, stored = 0; stored < kept; ++i) {
     const float size = std::fabs(weights[i]);
-    const bool is_least = kept < count && size == least;
-    if ((kept < count && size < least) || (is_least && equal == 0)) continue;
-    equal -= is_least ? 1 : 0;
+    if (size < least || (size == least && equal == 0)) continue;
+    equal -= size == least ? 1 : 0;
     neurons_[to + stored] = neurons[i];
     weights_[to + stored] = weights[i];
     ++stored;
