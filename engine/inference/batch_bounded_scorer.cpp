@@ -1,199 +1,63 @@
 #include "engine/inference/batch_bounded_scorer.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <bit>
 #include <utility>
 
+#include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
 
 namespace slide {
 
 namespace {
 
-constexpr std::size_t kGroup = WideBounds::kGroup;
-constexpr std::size_t kChunk = 32 * kGroup;  // neurons per tile: their scores stay in cache
-// neurons whose bounds of the linear term are computed together
-constexpr std::size_t kWideTile = 256 * kGroup;
-constexpr std::size_t kExactCost = 64;  // of one exact score for one sample, in scores of a pass over all
-constexpr std::size_t kMaxCandidates = 512;  // candidates kept per sample before they are scored
-// |min_score| is below this once a sample has k labels.
-constexpr float kMinScoreLimit = std::numeric_limits<float>::max();
+// Lengths of rows are told apart by some bits of their squares, 2 % each, so that neurons of about one length
+// stay in ascending order, as their rows lie in memory.
+constexpr int kDropped = 18;
+
+// The neurons of a layer by falling length of their rows. O(n), with `threads` threads but for the order.
+std::vector<std::uint32_t> by_length(const Layer& layer, int threads) {
+  const std::size_t rows = layer.size(), columns = layer.inputs();
+  std::vector<std::uint32_t> keys(rows), ids(rows);
+  const auto threads_used = static_cast<std::size_t>(threads);
+  parallel_for(threads_used, threads, [&](std::size_t part, int) {
+    std::vector<float> row(columns);
+    for (std::size_t r = rows * part / threads_used; r < rows * (part + 1) / threads_used; ++r) {
+      layer.weights().load_row(r, row.data());
+      const float length2 = kernels::active().dot(row.data(), row.data(), columns);
+      keys[r] = std::bit_cast<std::uint32_t>(length2) >> kDropped;
+    }
+  });
+  std::vector<std::size_t> places((std::size_t{1} << (32 - kDropped)) + 1);
+  for (const std::uint32_t key : keys) ++places[key];
+  std::size_t next = 0;
+  for (auto place = places.rbegin(); place != places.rend(); ++place) next += std::exchange(*place, next);
+  for (std::uint32_t r = 0; r < rows; ++r) ids[places[keys[r]]++] = r;
+  return ids;
+}
 
 }  // namespace
 
 BatchBoundedScorer::BatchBoundedScorer(const FullScorer& full, const Network& network,
                                        std::shared_ptr<const WideBounds> bounds, int threads)
     : full_(full),
-      hidden_bounds_(full.output(), BatchBounds::fastest(full.output().weights()), kGroup, threads),
-      rescorer_(full.output(), network.sample_features()),
-      wide_bounds_(std::move(bounds)) {}
+      by_length_(bounds ? std::vector<std::uint32_t>() : by_length(network.output(), threads)),
+      pass_(network,
+            by_length_.empty() ? network.output().all_neurons() : std::span<const std::uint32_t>(by_length_),
+            full.postings(), std::move(bounds), threads) {}
 
 std::unique_ptr<Scorer::Scratch> BatchBoundedScorer::make_scratch(std::size_t blocks,
                                                                   std::size_t lanes) const {
   auto scratch = std::make_unique<Scratch>();
-  const std::size_t samples = blocks * lanes;
   scratch->full = full_.make_full_scratch(blocks, lanes);
-  scratch->hidden_bounds = hidden_bounds_.make_scratch(kChunk, samples);
-  scratch->rescorer = rescorer_.make_scratch();
-  scratch->bounded.reserve(blocks);
-  scratch->exact.reserve(blocks);
-  scratch->scored.resize(blocks);
-  scratch->wide.resize(blocks);
-  scratch->walks.resize(blocks);
-  scratch->bounds = AlignedArray<float>(kWideTile / kGroup * samples);
-  scratch->min_score.resize(samples);
-  scratch->candidates.resize(samples);
-  for (auto& candidates : scratch->candidates) candidates.reserve(kMaxCandidates);
-  scratch->z = AlignedArray<float>(kChunk * lanes);
-  scratch->by_sample = AlignedArray<float>(lanes * kWideTile / kGroup);
-  scratch->max_excess.resize(lanes);
-  scratch->threshold.resize(lanes);
-  scratch->places.resize(kGroup * lanes + 1);
+  scratch->pass = pass_.make_scratch(blocks, lanes);
   return scratch;
-}
-
-// Whether so many exact scores were needed that scoring the whole block exactly is faster.
-bool BatchBoundedScorer::prunes_too_little(std::uint32_t b, const PredictionBatch& batch,
-                                           const Scratch& scratch) const {
-  const std::size_t max_scored = std::max(kMaxCandidates, full_.output().size() / kExactCost);
-  return scratch.scored[b] > batch.inputs[b].samples * max_scored;
 }
 
 void BatchBoundedScorer::score(PredictionBatch& batch, Scorer::Scratch& scratch) const {
   auto& own = static_cast<Scratch&>(scratch);
-  const std::size_t neurons = full_.output().size();
-  if (batch.log_softmax || batch.k > CandidateRescorer::kMaxBest) return full_.score(batch, *own.full);
-  choose_blocks(batch, own);
-  for (std::size_t first = 0; first < neurons; first += kWideTile) {
-    const std::size_t end = std::min(neurons, first + kWideTile);
-    bound_wide_tile(first / kGroup, (end - first + kGroup - 1) / kGroup, batch, own);
-    for (std::size_t chunk = first; chunk < end; chunk += kChunk)
-      score_chunk(chunk, std::min(kChunk, end - chunk), batch, own);
-  }
-  for (const std::uint32_t b : own.bounded) finish(b, batch, own);
-  full_.score(own.exact, batch, own.full->pass);
-}
-
-void BatchBoundedScorer::choose_blocks(PredictionBatch& batch, Scratch& scratch) const {
-  scratch.bounded.clear();
-  scratch.exact.clear();
-  for (std::uint32_t b = 0; b < batch.inputs.size(); ++b) {
-    scratch.scored[b] = 0;
-    (begin_block(b, batch, scratch) ? scratch.bounded : scratch.exact).push_back(b);
-  }
-}
-
-// Returns false where there are no bounds.
-bool BatchBoundedScorer::begin_block(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const {
-  const BlockInput& in = batch.inputs[b];
-  const std::size_t first = batch.sample(b, 0);
-  if (!hidden_bounds_.begin_block(in, first, scratch.hidden_bounds)) return false;
-  scratch.wide[b].clear();
-  if (wide_bounds_) {
-    for (std::size_t s = 0; s < in.samples; ++s)
-      if (!wide_bounds_->append(batch.single_features(b, s), scratch.wide[b])) return false;
-    full_.postings()->start(*in.features, wide_bounds_->few(), scratch.walks[b]);
-  }
-  for (std::size_t s = 0; s < in.lanes; ++s) {
-    scratch.candidates[first + s].clear();
-    scratch.min_score[first + s] =
-        s < in.samples ? batch.best[first + s].threshold() : std::numeric_limits<float>::infinity();
-  }
-  for (std::size_t s = 0; batch.votes && s < in.samples; ++s) {
-    rescorer_.score_first_votes(b, s, batch, scratch.rescorer);
-    scratch.min_score[first + s] = batch.best[first + s].threshold();
-  }
-  return true;
-}
-
-// Computes bounds of the linear term for some groups of neurons.
-void BatchBoundedScorer::bound_wide_tile(std::size_t first_group, std::size_t groups, PredictionBatch& batch,
-                                         Scratch& scratch) const {
-  if (!wide_bounds_) return;
-  constexpr std::size_t kGroups = kWideTile / kGroup;
-  for (const std::uint32_t b : scratch.bounded) {
-    if (prunes_too_little(b, batch, scratch)) continue;
-    const BlockInput& in = batch.inputs[b];
-    for (std::size_t s = 0; s < in.samples; ++s)
-      wide_bounds_->bound(scratch.wide[b], s, first_group, groups, scratch.by_sample.data() + s * kGroups);
-    kernels::active().transpose(scratch.by_sample.data(), kGroups, in.lanes, groups, in.lanes,
-                                scratch.bounds.data() + batch.sample(b, 0) * kGroups);
-  }
-}
-
-void BatchBoundedScorer::score_chunk(std::size_t first, std::size_t count, PredictionBatch& batch,
-                                     Scratch& scratch) const {
-  hidden_bounds_.load(first, count, scratch.hidden_bounds);
-  for (const std::uint32_t b : scratch.bounded) {
-    if (prunes_too_little(b, batch, scratch)) continue;
-    const BlockInput& in = batch.inputs[b];
-    float* z = scratch.z.data();
-    hidden_bounds_.score(in, batch.sample(b, 0), batch.output_scratch(), scratch.hidden_bounds, z);
-    if (wide_bounds_)
-      full_.postings()->add(*in.features, first, first + count, in.lanes, z, scratch.walks[b]);
-    for (std::size_t a = 0; a < count; a += kGroup)
-      list_candidates(b, (first + a) / kGroup, z + a * in.lanes, std::min(kGroup, count - a), batch, scratch);
-  }
-}
-
-// Sets, for each sample of block b, max_excess and the threshold of approximate scores for a group of
-// neurons.
-void BatchBoundedScorer::set_thresholds(std::uint32_t b, std::size_t group, PredictionBatch& batch,
-                                        Scratch& scratch) const {
-  constexpr std::size_t kGroups = kWideTile / kGroup;
-  const std::size_t lanes = batch.inputs[b].lanes, first = batch.sample(b, 0);
-  const float* bounds = scratch.bounds.data() + first * kGroups + group % kGroups * lanes;
-  for (std::size_t s = 0; s < lanes; ++s) {
-    const float min_score = scratch.min_score[first + s], wide = wide_bounds_ ? bounds[s] : 0.0F;
-    const float size = std::fabs(min_score) < kMinScoreLimit ? std::fabs(min_score) : 0.0F;
-    const float rounding = WideBounds::kRounding * (1.0F + wide + size);
-    scratch.max_excess[s] = hidden_bounds_.error(group, first + s, scratch.hidden_bounds) + wide + rounding;
-    scratch.threshold[s] = min_score - scratch.max_excess[s];
-  }
-}
-
-// Lists all neurons of a group that can be among the top k as candidates, by their approximate scores z
-// [count x lanes]; scores the candidates of a sample when they are kMaxCandidates.
-void BatchBoundedScorer::list_candidates(std::uint32_t b, std::size_t group, const float* z,
-                                         std::size_t count, PredictionBatch& batch, Scratch& scratch) const {
-  const std::size_t lanes = batch.inputs[b].lanes;
-  set_thresholds(b, group, batch, scratch);
-  const std::size_t found =
-      kernels::active().select_above(z, count, lanes, scratch.threshold.data(), scratch.places.data());
-  for (std::size_t i = 0; i < found; ++i) {
-    const std::size_t at = scratch.places[i], s = at % lanes, sample = batch.sample(b, s);
-    const auto label = static_cast<std::uint32_t>(group * kGroup + at / lanes);
-    scratch.candidates[sample].push_back({label, z[at] + scratch.max_excess[s]});
-    if (scratch.candidates[sample].size() == kMaxCandidates) score_candidates(b, s, batch, scratch);
-  }
-}
-
-// Scores the candidates of a sample exactly.
-void BatchBoundedScorer::score_candidates(std::uint32_t b, std::size_t s, PredictionBatch& batch,
-                                          Scratch& scratch) const {
-  const std::size_t sample = batch.sample(b, s);
-  scratch.scored[b] += rescorer_.score(scratch.candidates[sample], b, s, batch, scratch.rescorer);
-  scratch.min_score[sample] = batch.best[sample].threshold();
-}
-
-// Scores the remaining candidates of a block; a block whose bounds prune too little is listed to be scored
-// exactly.
-void BatchBoundedScorer::finish(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const {
-  const std::size_t samples = batch.inputs[b].samples;
-  for (std::size_t s = 0; s < samples && !prunes_too_little(b, batch, scratch); ++s)
-    score_candidates(b, s, batch, scratch);
-  if (!prunes_too_little(b, batch, scratch)) {
-    for (std::size_t s = 0; batch.votes && s < samples; ++s)
-      rescorer_.score_last_votes(b, s, batch, scratch.rescorer);
-    return;
-  }
-  for (std::size_t s = 0; s < samples; ++s) {
-    const std::size_t sample = batch.sample(b, s);
-    batch.best[sample].clear();
-    if (batch.votes) batch.votes->restart(sample);
-  }
-  scratch.exact.push_back(b);
+  if (!BoundedPass::may_score(batch)) return full_.score(batch, *own.full);
+  full_.score(pass_.score(batch, own.pass), batch, own.full->pass);
 }
 
 }  // namespace slide

@@ -24,18 +24,37 @@ BatchBounds::Form BatchBounds::fastest(const Parameters& weights) {
   return kernels::active().fast_bf16 && weights.is_fp32() ? Form::kBf16 : Form::kFloat;
 }
 
-BatchBounds::BatchBounds(const Layer& output, Form form, std::size_t group, int threads)
-    : output_(output), form_(form), stride_(round_up(output.inputs(), kernels::kPairGroup)) {
-  const std::size_t rows = output.size(), groups = (rows + group - 1) / group;
+BatchBounds::BatchBounds(const Layer& output, std::span<const std::uint32_t> ids, Form form,
+                         std::size_t group, int threads)
+    : output_(output),
+      ids_(ids),
+      form_(form),
+      stride_(round_up(output.inputs(), kernels::kPairGroup)),
+      keeps_rows_(ids.size() < output.size()) {
+  const std::size_t rows = ids.size(), groups = (rows + group - 1) / group;
   errors_.resize(groups);
   lengths_.resize(groups);
+  biases_.resize(groups);
   parallel_for(groups, threads, [&](std::size_t g, int) {
-    measure_rows(g * group, std::min(rows, (g + 1) * group), errors_[g], lengths_[g]);
+    const std::size_t end = std::min(rows, (g + 1) * group);
+    measure_rows(g * group, end, errors_[g], lengths_[g]);
+    biases_[g] = -INFINITY;
+    for (std::size_t r = g * group; r < end; ++r)
+      biases_[g] = std::max(biases_[g], *output_.bias().row(ids_[r]));
   });
   for (std::size_t g = 0; g < groups; ++g) {
     const double longest = double{lengths_[g]} + double{errors_[g]};
     longest_ = std::isfinite(longest) ? std::max(longest_, longest) : INFINITY;
   }
+  if (!keeps_rows_ || !bounded()) return;
+  kept_ = make_rows(rows);
+  parallel_for(groups, threads, [&](std::size_t g, int) {
+    std::vector<float> row(stride_);
+    for (std::size_t r = g * group; r < std::min(rows, (g + 1) * group); ++r) {
+      round_row(r, r, kept_, row);
+      if (form_ == Form::kInt8) kept_.starts[r] = start_of(r, kept_);
+    }
+  });
 }
 
 // Max lengths over some rows: of the rounding errors (upper bound), and of the rounded rows.
@@ -47,7 +66,7 @@ void BatchBounds::measure_rows(std::size_t first, std::size_t end, float& error,
   std::vector<std::int8_t> q(stride_);
   float error2 = 0.0F, length2 = 0.0F;
   for (std::size_t r = first; r < end; ++r) {
-    output_.weights().load_row(r, row.data());
+    output_.weights().load_row(ids_[r], row.data());
     // Negated comparisons keep NaN.
     const float row2 = k.dot(row.data(), row.data(), n);
     if (!(row2 <= length2)) length2 = row2;
@@ -73,20 +92,66 @@ bool BatchBounds::bounded() const {
   return std::isfinite(longest_);
 }
 
+BatchBounds::RoundedRows BatchBounds::make_rows(std::size_t count) const {
+  RoundedRows rows;
+  if (form_ == Form::kBf16) {
+    rows.pairs = AlignedArray<std::uint32_t>(count * stride_ / 2);
+  } else if (form_ == Form::kInt8) {
+    rows.q = AlignedArray<std::int8_t>(count * stride_);
+    rows.exponents = AlignedArray<std::int8_t>(count);
+    rows.starts.resize(count);
+  }
+  rows.shift.resize(count);
+  return rows;
+}
+
+// Rounds the row of a neuron into place `place` of `rows`, but for its start; `row` is a buffer of stride_.
+void BatchBounds::round_row(std::size_t neuron, std::size_t place, RoundedRows& rows,
+                            std::vector<float>& row) const {
+  const auto& k = kernels::active();
+  const Parameters& weights = output_.weights();
+  const std::uint32_t id = ids_[neuron];
+  rows.shift[place] = *output_.bias().row(id);
+  if (form_ == Form::kBf16) {
+    k.narrow_nearest(weights.row(id), columns(), rows.pairs.data() + place * stride_ / 2);
+  } else if (form_ == Form::kInt8) {
+    const float* from = weights.is_fp32() ? weights.row(id) : row.data();
+    if (!weights.is_fp32()) weights.load_row(id, row.data());
+    rows.exponents[place] =
+        static_cast<std::int8_t>(k.narrow_int8(from, columns(), rows.q.data() + place * stride_));
+  }
+}
+
+// The correction of a row for activations that are stored with 128 added.
+std::int32_t BatchBounds::start_of(std::size_t place, const RoundedRows& rows) const {
+  const std::int8_t* q = rows.q.data() + place * stride_;
+  return -128 * std::accumulate(q, q + stride_, 0);
+}
+
+BatchBounds::Reach BatchBounds::reach(std::size_t first_group, std::size_t groups) const {
+  Reach reach{0.0F, -INFINITY};
+  for (std::size_t g = first_group; g < first_group + groups; ++g) {
+    reach.length = std::max(reach.length, lengths_[g] + errors_[g]);
+    reach.bias = std::max(reach.bias, biases_[g]);
+  }
+  return reach;
+}
+
+std::size_t BatchBounds::bytes() const {
+  return (errors_.size() + lengths_.size() + biases_.size() + kept_.shift.size()) * sizeof(float) +
+         kept_.pairs.size() * sizeof(std::uint32_t) + kept_.q.size() + kept_.exponents.size() +
+         kept_.starts.size() * sizeof(std::int32_t);
+}
+
 BatchBounds::Scratch BatchBounds::make_scratch(std::size_t neurons, std::size_t samples) const {
   Scratch scratch;
-  if (form_ == Form::kBf16) {
-    scratch.pairs = AlignedArray<std::uint32_t>(neurons * stride_ / 2);
-  } else if (form_ == Form::kInt8) {
-    scratch.q = AlignedArray<std::int8_t>(neurons * stride_);
-    scratch.exponents = AlignedArray<std::int8_t>(neurons);
-    scratch.starts.resize(neurons);
+  if (!keeps_rows_) scratch.rows = make_rows(neurons);
+  if (form_ == Form::kInt8) {
     scratch.words = AlignedArray<std::uint32_t>(samples * stride_ / 4);
     scratch.steps = AlignedArray<float>(samples);
   }
   scratch.numbers.resize(neurons);
   std::iota(scratch.numbers.begin(), scratch.numbers.end(), 0U);
-  scratch.shift.resize(neurons);
   scratch.row.resize(stride_);
   scratch.error.resize(stride_);
   scratch.lengths.resize(samples);
@@ -152,39 +217,34 @@ void BatchBounds::round_sample(const float* x, bool below_zero, std::size_t s, s
 }
 
 void BatchBounds::load(std::size_t first, std::size_t count, Scratch& scratch) const {
-  const auto& k = kernels::active();
-  const Parameters& weights = output_.weights();
   scratch.first = first;
   scratch.count = count;
+  if (keeps_rows_) return;
+  constexpr std::size_t kAhead = 8;  // rows
   const bool below_zero = std::ranges::find(scratch.is_signed, true) != scratch.is_signed.end();
   for (std::size_t a = 0; a < count; ++a) {
-    scratch.shift[a] = *output_.bias().row(first + a);
-    if (form_ == Form::kBf16) {
-      k.narrow_nearest(weights.row(first + a), columns(), scratch.pairs.data() + a * stride_ / 2);
-    } else if (form_ == Form::kInt8) {
-      std::int8_t* q = scratch.q.data() + a * stride_;
-      const float* row = weights.is_fp32() ? weights.row(first + a) : scratch.row.data();
-      if (!weights.is_fp32()) weights.load_row(first + a, scratch.row.data());
-      scratch.exponents[a] = static_cast<std::int8_t>(k.narrow_int8(row, columns(), q));
-      if (below_zero) scratch.starts[a] = -128 * std::accumulate(q, q + stride_, 0);
-    }
+    if (first + a + kAhead < ids_.size()) output_.weights().prefetch_row(ids_[first + a + kAhead]);
+    round_row(first + a, a, scratch.rows, scratch.row);
+    if (form_ == Form::kInt8 && below_zero) scratch.rows.starts[a] = start_of(a, scratch.rows);
   }
 }
 
 void BatchBounds::score(const BlockInput& in, std::size_t first, LayerScratch& layer, Scratch& scratch,
                         float* z) const {
   const auto& k = kernels::active();
+  const RoundedRows& rows = keeps_rows_ ? kept_ : scratch.rows;
+  const std::size_t place = keeps_rows_ ? scratch.first : 0;  // of the first loaded neuron
   if (form_ == Form::kFloat) {
     BlockInput hidden = in;
     hidden.features = nullptr;
-    output_.score({&hidden, 1}, output_.all_neurons().subspan(scratch.first, scratch.count), layer, z);
+    output_.score({&hidden, 1}, ids_.subspan(scratch.first, scratch.count), layer, z);
   } else if (form_ == Form::kBf16) {
-    k.rows_forward_bf16(scratch.pairs.data(), stride_ / 2, scratch.numbers.data(), scratch.count,
-                        scratch.shift.data(), in.xt, in.width, in.lanes, z);
+    k.rows_forward_bf16(rows.pairs.data() + place * stride_ / 2, stride_ / 2, scratch.numbers.data(),
+                        scratch.count, rows.shift.data() + place, in.xt, in.width, in.lanes, z);
   } else {
     k.rows_forward_int8(
-        {scratch.q.data(), stride_, scratch.exponents.data()}, scratch.count,
-        scratch.is_signed[first] ? scratch.starts.data() : nullptr, scratch.shift.data(),
+        {rows.q.data() + place * stride_, stride_, rows.exponents.data() + place}, scratch.count,
+        scratch.is_signed[first] ? rows.starts.data() + place : nullptr, rows.shift.data() + place,
         {scratch.words.data() + first * stride_ / 4, scratch.steps.data() + first, stride_, in.lanes}, z);
   }
 }

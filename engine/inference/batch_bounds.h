@@ -1,16 +1,18 @@
-// Approximate scores of all output neurons for a prediction batch, with error bounds. Weights and activations
-// are rounded to int8 or bfloat16 where the processor multiplies these faster than floats
+// Approximate scores of a list of output neurons for a prediction batch, with error bounds. Weights and
+// activations are rounded to int8 or bfloat16 where the processor multiplies these faster than floats
 // (kernels::KernelSet); else the float weights are used.
 //
 // Error bound, by the Cauchy-Schwarz inequality: |w.x - w'.x'| <= |w - w'| |x| + |w'| |x - x'|. Thus no label
-// of the exact top k is lost. Rows are rounded on the fly, a few hundred for all samples of a batch; no copy
-// of the weights is stored.
+// of the exact top k is lost. Rows of all neurons are rounded on the fly, a few hundred for all samples of a
+// batch, without a copy of the weights; of a shorter list a rounded copy is kept.
 //
 // Immutable, safe from any thread with one Scratch per thread. Refers to the layer, which must not change.
-// For a single sample see sample_bounds.h.
+// For a single sample and all neurons see sample_bounds.h.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/network/layer.h"
@@ -24,22 +26,30 @@ class BatchBounds {
   // The fastest form on this processor for such weights.
   static Form fastest(const Parameters& weights);
 
-  // For an output layer above a hidden layer; kBf16 requires fp32 weights. Error bounds are stored per
-  // `group` of neurons.
-  BatchBounds(const Layer& output, Form form, std::size_t group, int threads);
+  // For the neurons `ids` (must outlive this object) of an output layer above a hidden layer;
+  // kBf16 requires fp32 weights. Methods below number the neurons 0, 1, ... in this order. Error bounds are
+  // stored per `group` of neurons.
+  BatchBounds(const Layer& output, std::span<const std::uint32_t> ids, Form form, std::size_t group,
+              int threads);
 
   // Whether errors are bounded: all weights are finite.
   bool bounded() const;
+  std::size_t bytes() const;
+
+  // Rows of some neurons, rounded.
+  struct RoundedRows {
+    AlignedArray<std::uint32_t> pairs;       // to bfloat16
+    AlignedArray<std::int8_t> q, exponents;  // or to int8
+    std::vector<std::int32_t> starts;        // correction for the offset 128 of unsigned activations
+    std::vector<float> shift;                // the neurons' biases
+  };
 
   struct Scratch {
     // Of the loaded neurons:
     std::size_t first = 0, count = 0;
-    AlignedArray<std::uint32_t> pairs;       // weights rounded to bfloat16
-    AlignedArray<std::int8_t> q, exponents;  // or weights rounded to int8
-    std::vector<std::int32_t> starts;        // correction for the offset 128 of unsigned activations
-    std::vector<std::uint32_t> numbers;      // 0, 1, 2, ...
-    std::vector<float> shift;                // the neurons' biases
-    std::vector<float> row, error;           // of one neuron or one sample
+    RoundedRows rows;                    // where no copy is kept
+    std::vector<std::uint32_t> numbers;  // 0, 1, 2, ...
+    std::vector<float> row, error;       // of one neuron or one sample
     // One element per sample of the batch:
     std::vector<float> lengths, error_lengths;  // lengths of the activations and of their rounding errors
     AlignedArray<std::uint32_t> words;  // activations rounded to bytes, [columns / 4 x lanes] per block
@@ -59,6 +69,12 @@ class BatchBounds {
   // begin_block().
   void score(const BlockInput& in, std::size_t first, LayerScratch& layer, Scratch& scratch, float* z) const;
 
+  // Upper bounds over some groups: a score is at most length * length of the activations + bias.
+  struct Reach {
+    float length = 0.0F, bias = 0.0F;
+  };
+  Reach reach(std::size_t first_group, std::size_t groups) const;
+
   // Error bound of the approximate scores of a group of neurons for sample i of the batch.
   float error(std::size_t group, std::size_t i, const Scratch& scratch) const {
     return errors_[group] * scratch.lengths[i] + lengths_[group] * scratch.error_lengths[i];
@@ -66,17 +82,24 @@ class BatchBounds {
 
  private:
   std::size_t columns() const { return output_.inputs(); }
+  RoundedRows make_rows(std::size_t count) const;
+  void round_row(std::size_t neuron, std::size_t place, RoundedRows& rows, std::vector<float>& row) const;
+  std::int32_t start_of(std::size_t place, const RoundedRows& rows) const;
   void measure_rows(std::size_t first, std::size_t end, float& error, float& length) const;
   void round_sample(const float* x, bool below_zero, std::size_t s, std::size_t i, std::size_t lanes,
                     Scratch& scratch) const;
 
   const Layer& output_;
+  std::span<const std::uint32_t> ids_;
   Form form_;
   std::size_t stride_;  // columns of a rounded row
+  RoundedRows kept_;    // of all of ids_, where these are not all neurons of the layer
   // Per group of neurons: max length of the rounding errors of a row (errors of float sums included), and max
   // length of a rounded row.
   std::vector<float> errors_, lengths_;
+  std::vector<float> biases_;  // the largest, by group
   double longest_ = 0.0;
+  bool keeps_rows_;
 };
 
 }  // namespace slide

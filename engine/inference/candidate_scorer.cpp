@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <functional>
 #include <numeric>
 
@@ -13,7 +14,8 @@ namespace {
 
 // Candidates that get an exact linear term: kExactOf for each wanted label, but at least kMinExact.
 constexpr std::size_t kMinExact = 64, kExactOf = 4;
-constexpr std::size_t kRowsAhead = 8;  // prefetch distance in candidates
+constexpr std::size_t kManyAlways = 1024;  // neurons scored for every sample, from which on bounds pay
+constexpr std::size_t kRowsAhead = 8;      // prefetch distance in candidates
 
 // Ascending as floats are, except for NaN.
 std::uint32_t ordered_bits(float value) {
@@ -23,7 +25,8 @@ std::uint32_t ordered_bits(float value) {
 
 }  // namespace
 
-CandidateScorer::CandidateScorer(const Network& network, std::size_t candidates, int threads)
+CandidateScorer::CandidateScorer(const Network& network, std::size_t candidates, bool bound_first,
+                                 int threads)
     : network_(network),
       candidates_(candidates),
       always_(network.output().size()),
@@ -36,21 +39,26 @@ CandidateScorer::CandidateScorer(const Network& network, std::size_t candidates,
     std::sort(always_ids_.begin(), always_ids_.end());
     for (const std::uint32_t id : always_ids_) always_[id] = true;
   }
-  if (linear_term_of(output) == nullptr) return;
-  wide_.emplace(*linear_term_of(output), network.sample_features(), always_, threads);
-  if (search_)
-    always_postings_.emplace(*linear_term_of(output), always_ids_, network.sample_features(), threads);
+  if (linear_term_of(output) != nullptr) {
+    wide_.emplace(*linear_term_of(output), network.sample_features(), always_, threads);
+    if (search_)
+      always_postings_.emplace(*linear_term_of(output), always_ids_, network.sample_features(), threads);
+  }
+  if (!bound_first || always_postings_ || always_ids_.size() < kManyAlways) return;
+  bounded_.emplace(network, search_->longest(), nullptr, nullptr, threads);
+  if (!bounded_->bounded()) bounded_.reset();
 }
 
 std::size_t CandidateScorer::bytes() const {
   return (search_ ? search_->bytes() : 0) + (wide_ ? wide_->bytes() : 0) +
-         (always_postings_ ? always_postings_->bytes() : 0);
+         (always_postings_ ? always_postings_->bytes() : 0) + (bounded_ ? bounded_->bytes() : 0);
 }
 
 std::unique_ptr<Scorer::Scratch> CandidateScorer::make_scratch(std::size_t blocks, std::size_t lanes) const {
   auto scratch = std::make_unique<Scratch>();
   const std::size_t limit = 2 * candidates_;  // candidates_ from the tables, candidates_ from the linear term
   scratch->pass = pass_.make_scratch(blocks, lanes);
+  if (bounded_) scratch->bounded = bounded_->make_scratch(blocks, lanes);
   scratch->all_blocks.resize(blocks);
   std::iota(scratch->all_blocks.begin(), scratch->all_blocks.end(), 0U);
   if (search_) scratch->search = search_->make_scratch(lanes);
@@ -67,15 +75,19 @@ std::unique_ptr<Scorer::Scratch> CandidateScorer::make_scratch(std::size_t block
 
 void CandidateScorer::score(PredictionBatch& batch, Scorer::Scratch& scratch) const {
   auto& own = static_cast<Scratch&>(scratch);
-  if (search_) {
-    const auto blocks = std::span(own.all_blocks).first(batch.inputs.size());
-    pass_.score(always_ids_, always_postings_ ? &*always_postings_ : nullptr, blocks, batch, own.pass);
-  }
+  if (search_) score_always(batch, own);
   for (std::size_t b = 0; b < batch.inputs.size(); ++b) {
     const BlockInput& in = batch.inputs[b];
     if (search_) search_->project({in.xt, in.width, in.lanes, in.samples}, own.search);
     for (std::size_t s = 0; s < in.samples; ++s) score_sample(b, s, batch, own);
   }
+}
+
+// Scores the neurons of always_ids_.
+void CandidateScorer::score_always(PredictionBatch& batch, Scratch& scratch) const {
+  auto blocks = std::span<const std::uint32_t>(scratch.all_blocks).first(batch.inputs.size());
+  if (bounded_ && BoundedPass::may_score(batch)) blocks = bounded_->score(batch, scratch.bounded);
+  pass_.score(always_ids_, always_postings_ ? &*always_postings_ : nullptr, blocks, batch, scratch.pass);
 }
 
 void CandidateScorer::score_sample(std::size_t b, std::size_t s, PredictionBatch& batch,
@@ -85,26 +97,22 @@ void CandidateScorer::score_sample(std::size_t b, std::size_t s, PredictionBatch
   if (wide_) wide_->start(row, scratch.wide);
   find_candidates(b, s, batch, scratch);
   score_candidates(b, s, batch, scratch);
-  const auto votes = batch.votes ? batch.votes->of(i) : std::span<const KnnVotes::Vote>();
-  const auto voted = static_cast<std::size_t>(
-      std::ranges::count_if(votes, [&](const KnnVotes::Vote& vote) { return !always_[vote.label]; }));
   if (wide_) {
-    add_linear_term(row, voted, batch.k, scratch);
+    add_linear_term(row, batch.k, scratch);
     wide_->clear(scratch.wide);
   } else {
     scratch.exact.resize(scratch.candidates.size());
     std::iota(scratch.exact.begin(), scratch.exact.end(), 0U);
   }
-  for (std::size_t v = 0, c = 0; v < votes.size(); ++v) {
-    if (!always_[votes[v].label]) batch.votes->set_score(i, v, scratch.z[c++]);
-  }
+  for (std::size_t c = 0; c < scratch.votes.size(); ++c)
+    batch.votes->set_score(i, scratch.votes[c], scratch.z[c]);
   for (const std::uint32_t c : scratch.exact) batch.best[i].offer(scratch.candidates[c], scratch.z[c]);
   if (!batch.log_softmax) return;
   for (std::size_t c = 0; c < scratch.candidates.size(); ++c) batch.add_log_norm(i, scratch.z[c]);
 }
 
-// Lists the distinct candidates of a sample without those scored for every sample: first the labels with kNN
-// votes, in order of votes, then neurons from tables and from the linear term.
+// Lists the distinct candidates of a sample, of labels that have no score yet: first those with kNN votes, in
+// order of votes, then neurons from tables and from the linear term.
 void CandidateScorer::find_candidates(std::size_t b, std::size_t s, PredictionBatch& batch,
                                       Scratch& scratch) const {
   const std::size_t i = batch.sample(b, s);
@@ -116,12 +124,13 @@ void CandidateScorer::find_candidates(std::size_t b, std::size_t s, PredictionBa
   if (wide_) wide_->best(candidates_, scratch.wide, scratch.found);
   scratch.candidates.clear();
   scratch.seen.clear();
-  if (batch.votes) {
-    for (const KnnVotes::Vote& vote : batch.votes->of(i)) {
-      if (always_[vote.label]) continue;
-      scratch.seen.insert(vote.label);
-      scratch.candidates.push_back(vote.label);
-    }
+  scratch.votes.clear();
+  const auto votes = batch.votes ? batch.votes->of(i) : std::span<const KnnVotes::Vote>();
+  for (std::uint32_t v = 0; v < votes.size(); ++v) {
+    scratch.seen.insert(votes[v].label);
+    if (!std::isinf(batch.votes->score(i, v))) continue;
+    scratch.votes.push_back(v);
+    scratch.candidates.push_back(votes[v].label);
   }
   for (const std::uint32_t id : scratch.found) {
     if (scratch.seen.insert(id)) scratch.candidates.push_back(id);
@@ -144,10 +153,10 @@ void CandidateScorer::score_candidates(std::size_t b, std::size_t s, PredictionB
   network_.output().score({&one, 1}, scratch.candidates, batch.output_scratch(), scratch.z.data());
 }
 
-// Adds the linear term to scratch.z: exactly for the first `voted` candidates and the best others, listed in
+// Adds the linear term to scratch.z: exactly for the candidates with votes and the best others, listed in
 // scratch.exact; approximately, from the strongest weights of each feature, for the rest.
-void CandidateScorer::add_linear_term(const SparseRow& row, std::size_t voted, std::size_t k,
-                                      Scratch& scratch) const {
+void CandidateScorer::add_linear_term(const SparseRow& row, std::size_t k, Scratch& scratch) const {
+  const std::size_t voted = scratch.votes.size();
   const std::vector<std::uint32_t>& ids = scratch.candidates;
   std::vector<std::uint64_t>& keys = scratch.keys;
   float* z = scratch.z.data();

@@ -1,7 +1,8 @@
 // Candidate scorer (Inference::kLsh): scores for each sample only its candidates. Candidates are the neurons
 // that the output layer's search index returns, or the training hash tables where the output layer is the
 // only layer; the labels of largest linear term by the sample's features; and the labels with kNN votes.
-// Neurons that the index always scores come first, for all samples of the batch together.
+// Neurons that the index always scores come first, for all samples of the batch together; without a linear
+// term by bounds (BoundedPass).
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/inference/bounded_pass.h"
 #include "engine/inference/exact_pass.h"
 #include "engine/inference/scorer.h"
 #include "engine/network/network.h"
@@ -29,8 +31,9 @@ class CandidateScorer final : public Scorer {
     return !network.input() && network.dense() == 0 && network.layers().size() == 1;
   }
 
-  // Takes up to `candidates` neurons from tables, and as many from the linear term.
-  CandidateScorer(const Network& network, std::size_t candidates, int threads);
+  // Takes up to `candidates` neurons from tables, and as many from the linear term. `bound_first`: whether
+  // scores of always-scored neurons may be bounded first, which by_row of InferenceOptions excludes.
+  CandidateScorer(const Network& network, std::size_t candidates, bool bound_first, int threads);
 
   std::unique_ptr<Scorer::Scratch> make_scratch(std::size_t blocks, std::size_t lanes) const override;
   void score(PredictionBatch& batch, Scorer::Scratch& scratch) const override;
@@ -39,10 +42,12 @@ class CandidateScorer final : public Scorer {
  private:
   struct Scratch final : Scorer::Scratch {
     ExactPass::Scratch pass;
+    BoundedPass::Scratch bounded;
     std::vector<std::uint32_t> all_blocks;  // 0, 1, 2, ...
     lsh::QueryScratch search;
     WideCandidates::Scratch wide;
     // Of the sample being scored:
+    std::vector<std::uint32_t> votes;  // places of votes for labels without a score so far
     std::vector<std::uint32_t> candidates, found;
     std::vector<std::uint32_t> exact;  // places of candidates with an exact score
     lsh::IdSet seen;
@@ -52,10 +57,11 @@ class CandidateScorer final : public Scorer {
     std::vector<float> weights;
   };
 
+  void score_always(PredictionBatch& batch, Scratch& scratch) const;
   void score_sample(std::size_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
   void find_candidates(std::size_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
   void score_candidates(std::size_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
-  void add_linear_term(const SparseRow& row, std::size_t votes, std::size_t k, Scratch& scratch) const;
+  void add_linear_term(const SparseRow& row, std::size_t k, Scratch& scratch) const;
   void query_tables(const SparseRow& row, std::size_t sample, PredictionBatch& batch, Scratch& scratch) const;
 
   const Network& network_;
@@ -66,6 +72,7 @@ class CandidateScorer final : public Scorer {
   std::optional<WideCandidates> wide_;     // of the linear term
   std::optional<WidePostings> always_postings_;
   ExactPass pass_;
+  std::optional<BoundedPass> bounded_;  // of always_ids_
 };
 
 }  // namespace slide

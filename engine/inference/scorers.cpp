@@ -30,24 +30,25 @@ const ScorerType& Scorers::add(Args&&... args) {
 }
 
 Scorers::Scorers(const TrainedNetwork& trained, const ScorerChoice& choice, int threads) {
+  // With by_row, a block could be scored exactly as a whole, in another order of sums.
+  const bool bound_first = choice.bound_first && !choice.by_row;
   if (choice.mode == Inference::kFull) {
-    choose_full(trained, choice, threads);
+    choose_full(trained, choice, bound_first, threads);
   } else if (choice.candidates >= trained.network.labels()) {
     together_ = alone_ = &add<FullScorer>(trained.network, threads);
   } else {
-    together_ = alone_ = &add<CandidateScorer>(trained.network, choice.candidates, threads);
+    together_ = alone_ = &add<CandidateScorer>(trained.network, choice.candidates, bound_first, threads);
   }
 }
 
-void Scorers::choose_full(const TrainedNetwork& trained, const ScorerChoice& choice, int threads) {
+void Scorers::choose_full(const TrainedNetwork& trained, const ScorerChoice& choice, bool bound_first,
+                          int threads) {
   const Network& network = trained.network;
   const FullScorer& full = add<FullScorer>(network, threads);
   together_ = alone_ = &full;
   // Bounds do not give the softmax normaliser that kNN votes need, and require a hidden layer.
   const bool needs_all = trained.neighbours != nullptr && is_normalised(network.config().loss.kind);
   if (needs_all || !has_whole_input(network)) return;
-  // With by_row, a block could be scored exactly as a whole, in another order of sums.
-  const bool bound_first = choice.bound_first && !choice.by_row;
   if (!bound_first && !choice.low_latency) return;
   if (full.postings() != nullptr) bounds_ = bounds_of(*full.postings(), network.output().size(), threads);
   if (choice.low_latency) {

@@ -40,7 +40,7 @@ class Scorers {
  private:
   template <class ScorerType, class... Args>
   const ScorerType& add(Args&&... args);
-  void choose_full(const TrainedNetwork& trained, const ScorerChoice& choice, int threads);
+  void choose_full(const TrainedNetwork& trained, const ScorerChoice& choice, bool bound_first, int threads);
 
   std::shared_ptr<const WideBounds> bounds_;        // of the linear term, where scorers use them
   std::vector<std::unique_ptr<const Scorer>> all_;  // together_, alone_ and the scorers they use

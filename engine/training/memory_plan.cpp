@@ -77,7 +77,7 @@ double batch_bytes(const Config& config, const NetworkShape& shape, const BlockB
                    int busy) {
   constexpr std::size_t kLanes = PredictionBatch::kLanes, kMaxBlocks = PredictionBatch::kMaxBlocks;
   constexpr std::size_t kScored = Chunks::kNeuronsWithPostings;
-  constexpr std::size_t kHits = 512;  // BatchBoundedScorer, for a sample
+  constexpr std::size_t kHits = 64;  // BoundedPass, for a sample
   const std::size_t hits = bounds_scores(shape) ? kHits : 0;
   const std::size_t groups = (bounds.evaluated + kLanes - 1) / kLanes;
   const auto blocks =

@@ -1,5 +1,6 @@
-// Batched bounded scoring gives the answers of exact scoring of all labels, with bounds for frequent features
-// and exact sums for others.
+// Batched bounded scoring gives the answers of exact scoring: of all labels, with bounds for frequent
+// features and exact sums for others, or without a linear term by falling length of rows; and of those that
+// inference by tables scores for every sample.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -71,6 +72,68 @@ TEST(BatchBoundedScorer, GivesTheAnswersOfExactScores) {
           }
         }
       }
+    }
+  }
+}
+
+// A network without a linear term whose rows have lengths of 1 to 300, some of them 0.
+Trainer trainer_of_many_lengths(const Dataset& train, double share, Activation activation) {
+  Config config = make_config({dense(24, activation), sampled(0, 20, 12)}, 32, 16);
+  config.loss.kind = LossKind::kSigmoid;
+  config.neighbours = {share, 7, 3.0};
+  config.train.epochs = 1;
+  Trainer trainer(fresh_job(config, train));
+  trainer.run({});
+  Layer& output = trainer.network().output();
+  for (std::uint32_t label = 0; label < output.size(); ++label) {
+    const std::size_t kind = label * 7919 % 31;
+    const float factor = kind == 0 ? 0.0F : std::exp(-0.2F * static_cast<float>(kind));
+    for (std::size_t c = 0; c < output.inputs(); ++c) output.weights().row(label)[c] *= factor;
+  }
+  return trainer;
+}
+
+void expect_same(const Trainer& trainer, const Dataset& data, InferenceOptions options) {
+  for (const std::size_t k : {1, 5, 60}) {
+    options.k = k;
+    options.bound_first = false;
+    const Answers want = answers(Predictor(trainer.trained(), options), data);
+    options.bound_first = true;
+    const Answers got = answers(Predictor(trainer.trained(), options), data);
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      ASSERT_EQ(got[i].size(), want[i].size());
+      for (std::size_t r = 0; r < want[i].size(); ++r) {
+        const float tolerance = 2e-5F * std::max(1.0F, std::fabs(want[i][r].score));
+        ASSERT_NEAR(got[i][r].score, want[i][r].score, tolerance) << i << ", " << r << " of " << k;
+      }
+    }
+  }
+}
+
+TEST(BatchBoundedScorer, SkipsOnlyRowsThatAreTooShort) {
+  const Dataset train = make_data(spec_of(3000, 1)), data = make_data(spec_of(300, 2));
+  for (const double share : {0.0, 0.3}) {
+    for (const Activation activation : {Activation::kRelu, Activation::kTanh}) {
+      InferenceOptions options;
+      options.threads = 1;
+      expect_same(trainer_of_many_lengths(train, share, activation), data, options);
+    }
+  }
+}
+
+TEST(BatchBoundedScorer, NeuronsThatTablesLeaveOutHaveTheirExactScores) {
+  DataSpec spec = spec_of(3000, 1);
+  spec.labels = 9000;  // a neuron in 8 is scored for every sample
+  const Dataset train = make_data(spec);
+  spec.samples = 300, spec.seed = 2;
+  const Dataset data = make_data(spec);
+  for (const double share : {0.0, 0.3}) {
+    for (const Activation activation : {Activation::kRelu, Activation::kTanh}) {
+      InferenceOptions options;
+      options.mode = Inference::kLsh;
+      options.candidates = 64;
+      options.threads = 1;
+      expect_same(trainer_of_many_lengths(train, share, activation), data, options);
     }
   }
 }

@@ -1,0 +1,219 @@
+#include "engine/inference/bounded_pass.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "engine/kernels/kernels.h"
+
+namespace slide {
+
+namespace {
+
+constexpr std::size_t kGroup = WideBounds::kGroup;
+constexpr std::size_t kChunk = 32 * kGroup;  // neurons per tile: their scores stay in cache
+// neurons whose bounds of the linear term are computed together
+constexpr std::size_t kWideTile = 256 * kGroup;
+constexpr std::size_t kExactCost = 64;  // of one exact score for one sample, in scores of a pass over all
+// Candidates of a sample that are listed before they are scored, at least: few, for scores raise the
+// threshold.
+constexpr std::size_t kMinCandidates = 16;
+constexpr std::size_t kManyScored = 512;  // exact scores per sample that pay for any number of neurons
+// |min_score| is below this once a sample has k labels.
+constexpr float kMinScoreLimit = std::numeric_limits<float>::max();
+
+}  // namespace
+
+BoundedPass::BoundedPass(const Network& network, std::span<const std::uint32_t> ids,
+                         const WidePostings* postings, std::shared_ptr<const WideBounds> wide_bounds,
+                         int threads)
+    : output_(network.output()),
+      ids_(ids),
+      postings_(postings),
+      hidden_bounds_(network.output(), ids, BatchBounds::fastest(network.output().weights()), kGroup,
+                     threads),
+      rescorer_(network.output(), network.sample_features()),
+      wide_bounds_(std::move(wide_bounds)) {}
+
+BoundedPass::Scratch BoundedPass::make_scratch(std::size_t blocks, std::size_t lanes) const {
+  Scratch scratch;
+  const std::size_t samples = blocks * lanes;
+  scratch.hidden_bounds = hidden_bounds_.make_scratch(kChunk, samples);
+  scratch.rescorer = rescorer_.make_scratch();
+  scratch.bounded.reserve(blocks);
+  scratch.exact.reserve(blocks);
+  scratch.scored.resize(blocks);
+  scratch.wide.resize(blocks);
+  scratch.walks.resize(blocks);
+  if (wide_bounds_) {
+    scratch.bounds = AlignedArray<float>(kWideTile / kGroup * samples);
+    scratch.by_sample = AlignedArray<float>(lanes * kWideTile / kGroup);
+  }
+  scratch.min_score.resize(samples);
+  scratch.candidates.resize(samples);
+  for (auto& candidates : scratch.candidates) candidates.reserve(4 * kMinCandidates);
+  scratch.z = AlignedArray<float>(kChunk * lanes);
+  scratch.max_excess.resize(lanes);
+  scratch.threshold.resize(lanes);
+  scratch.places.resize(kGroup * lanes + 1);
+  return scratch;
+}
+
+// Whether so many exact scores were needed that scoring the whole block exactly is faster.
+bool BoundedPass::prunes_too_little(std::uint32_t b, const PredictionBatch& batch,
+                                    const Scratch& scratch) const {
+  const std::size_t max_scored = std::max(kManyScored, ids_.size() / kExactCost);
+  return scratch.scored[b] > batch.inputs[b].samples * max_scored;
+}
+
+std::span<const std::uint32_t> BoundedPass::score(PredictionBatch& batch, Scratch& scratch) const {
+  scratch.limit = std::max(kMinCandidates, 2 * batch.k);
+  choose_blocks(batch, scratch);
+  for (std::size_t first = 0; first < ids_.size(); first += kWideTile) {
+    const std::size_t end = std::min(ids_.size(), first + kWideTile);
+    bound_wide_tile(first / kGroup, (end - first + kGroup - 1) / kGroup, batch, scratch);
+    for (std::size_t chunk = first; chunk < end; chunk += kChunk)
+      score_chunk(chunk, std::min(kChunk, end - chunk), batch, scratch);
+  }
+  for (const std::uint32_t b : scratch.bounded) finish(b, batch, scratch);
+  return scratch.exact;
+}
+
+void BoundedPass::choose_blocks(PredictionBatch& batch, Scratch& scratch) const {
+  scratch.bounded.clear();
+  scratch.exact.clear();
+  for (std::uint32_t b = 0; b < batch.inputs.size(); ++b) {
+    scratch.scored[b] = 0;
+    (begin_block(b, batch, scratch) ? scratch.bounded : scratch.exact).push_back(b);
+  }
+}
+
+// Returns false where there are no bounds.
+bool BoundedPass::begin_block(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const {
+  const BlockInput& in = batch.inputs[b];
+  const std::size_t first = batch.sample(b, 0);
+  if (!hidden_bounds_.begin_block(in, first, scratch.hidden_bounds)) return false;
+  scratch.wide[b].clear();
+  if (wide_bounds_) {
+    for (std::size_t s = 0; s < in.samples; ++s)
+      if (!wide_bounds_->append(batch.single_features(b, s), scratch.wide[b])) return false;
+    postings_->start(*in.features, wide_bounds_->few(), scratch.walks[b]);
+  }
+  for (std::size_t s = 0; s < in.lanes; ++s) {
+    scratch.candidates[first + s].clear();
+    scratch.min_score[first + s] =
+        s < in.samples ? batch.best[first + s].threshold() : std::numeric_limits<float>::infinity();
+  }
+  for (std::size_t s = 0; batch.votes && s < in.samples; ++s) {
+    rescorer_.score_first_votes(b, s, batch, scratch.rescorer);
+    scratch.min_score[first + s] = batch.best[first + s].threshold();
+  }
+  return true;
+}
+
+// Computes bounds of the linear term for some groups of neurons.
+void BoundedPass::bound_wide_tile(std::size_t first_group, std::size_t groups, PredictionBatch& batch,
+                                  Scratch& scratch) const {
+  if (!wide_bounds_) return;
+  constexpr std::size_t kGroups = kWideTile / kGroup;
+  for (const std::uint32_t b : scratch.bounded) {
+    if (prunes_too_little(b, batch, scratch)) continue;
+    const BlockInput& in = batch.inputs[b];
+    for (std::size_t s = 0; s < in.samples; ++s)
+      wide_bounds_->bound(scratch.wide[b], s, first_group, groups, scratch.by_sample.data() + s * kGroups);
+    kernels::active().transpose(scratch.by_sample.data(), kGroups, in.lanes, groups, in.lanes,
+                                scratch.bounds.data() + batch.sample(b, 0) * kGroups);
+  }
+}
+
+// Whether any of some neurons can be among the top k of a sample of block b, by the lengths of their rows.
+bool BoundedPass::may_reach(std::uint32_t b, std::size_t first, std::size_t count,
+                            const PredictionBatch& batch, const Scratch& scratch) const {
+  if (wide_bounds_) return true;
+  const auto reach = hidden_bounds_.reach(first / kGroup, (count + kGroup - 1) / kGroup);
+  const std::size_t sample = batch.sample(b, 0);
+  for (std::size_t s = sample; s < sample + batch.inputs[b].samples; ++s) {
+    const float most = reach.length * scratch.hidden_bounds.lengths[s] + reach.bias,
+                least = scratch.min_score[s];
+    if (!(most + WideBounds::kRounding * (1.0F + std::fabs(least)) < least)) return true;
+  }
+  return false;
+}
+
+void BoundedPass::score_chunk(std::size_t first, std::size_t count, PredictionBatch& batch,
+                              Scratch& scratch) const {
+  bool loaded = false;
+  for (const std::uint32_t b : scratch.bounded) {
+    if (prunes_too_little(b, batch, scratch) || !may_reach(b, first, count, batch, scratch)) continue;
+    if (!loaded) hidden_bounds_.load(first, count, scratch.hidden_bounds);
+    loaded = true;
+    const BlockInput& in = batch.inputs[b];
+    float* z = scratch.z.data();
+    hidden_bounds_.score(in, batch.sample(b, 0), batch.output_scratch(), scratch.hidden_bounds, z);
+    if (wide_bounds_) postings_->add(*in.features, first, first + count, in.lanes, z, scratch.walks[b]);
+    for (std::size_t a = 0; a < count; a += kGroup)
+      list_candidates(b, (first + a) / kGroup, z + a * in.lanes, std::min(kGroup, count - a), batch, scratch);
+  }
+}
+
+// Sets, for each sample of block b, max_excess and the threshold of approximate scores for a group of
+// neurons.
+void BoundedPass::set_thresholds(std::uint32_t b, std::size_t group, PredictionBatch& batch,
+                                 Scratch& scratch) const {
+  constexpr std::size_t kGroups = kWideTile / kGroup;
+  const std::size_t lanes = batch.inputs[b].lanes, first = batch.sample(b, 0);
+  const float* bounds =
+      wide_bounds_ ? scratch.bounds.data() + first * kGroups + group % kGroups * lanes : nullptr;
+  for (std::size_t s = 0; s < lanes; ++s) {
+    const float min_score = scratch.min_score[first + s], wide = bounds != nullptr ? bounds[s] : 0.0F;
+    const float size = std::fabs(min_score) < kMinScoreLimit ? std::fabs(min_score) : 0.0F;
+    const float rounding = WideBounds::kRounding * (1.0F + wide + size);
+    scratch.max_excess[s] = hidden_bounds_.error(group, first + s, scratch.hidden_bounds) + wide + rounding;
+    scratch.threshold[s] = min_score - scratch.max_excess[s];
+  }
+}
+
+// Lists all neurons of a group that can be among the top k as candidates, by their approximate scores z
+// [count x lanes]; scores the candidates of a sample when they are scratch.limit.
+void BoundedPass::list_candidates(std::uint32_t b, std::size_t group, const float* z, std::size_t count,
+                                  PredictionBatch& batch, Scratch& scratch) const {
+  const std::size_t lanes = batch.inputs[b].lanes;
+  set_thresholds(b, group, batch, scratch);
+  const std::size_t found =
+      kernels::active().select_above(z, count, lanes, scratch.threshold.data(), scratch.places.data());
+  for (std::size_t i = 0; i < found; ++i) {
+    const std::size_t at = scratch.places[i], s = at % lanes, sample = batch.sample(b, s);
+    scratch.candidates[sample].push_back({ids_[group * kGroup + at / lanes], z[at] + scratch.max_excess[s]});
+    if (scratch.candidates[sample].size() >= scratch.limit) score_candidates(b, s, batch, scratch);
+  }
+}
+
+// Scores the candidates of a sample exactly.
+void BoundedPass::score_candidates(std::uint32_t b, std::size_t s, PredictionBatch& batch,
+                                   Scratch& scratch) const {
+  const std::size_t sample = batch.sample(b, s);
+  scratch.scored[b] += rescorer_.score(scratch.candidates[sample], b, s, batch, scratch.rescorer);
+  scratch.min_score[sample] = batch.best[sample].threshold();
+}
+
+// Scores the remaining candidates of a block; a block whose bounds prune too little is listed to be scored
+// exactly.
+void BoundedPass::finish(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const {
+  const std::size_t samples = batch.inputs[b].samples;
+  for (std::size_t s = 0; s < samples && !prunes_too_little(b, batch, scratch); ++s)
+    score_candidates(b, s, batch, scratch);
+  if (!prunes_too_little(b, batch, scratch)) {
+    for (std::size_t s = 0; is_whole() && batch.votes && s < samples; ++s)
+      rescorer_.score_last_votes(b, s, batch, scratch.rescorer);
+    return;
+  }
+  for (std::size_t s = 0; s < samples; ++s) {
+    const std::size_t sample = batch.sample(b, s);
+    batch.best[sample].clear();
+    if (batch.votes) batch.votes->restart(sample);
+  }
+  scratch.exact.push_back(b);
+}
+
+}  // namespace slide
