@@ -5,10 +5,10 @@
 // True answers are the 5 labels of the largest inner product with the hidden activations of a sample, biases
 // included. Prints a line of JSON for each index and setting: share of the true labels found (recall_at_5),
 // share of samples whose first label is found, microseconds of processor time a sample on one thread (median
-// of five passes), seconds of processor time to build on one thread, bytes with a copy of the rows. Times of
-// the tables include scoring what they find, in blocks of 128 samples as in predictions; hidden layers are in
-// no time. "longest rows" scores only the rows that tables leave to the caller. "all neurons" is a prediction
-// over the whole layer in such blocks, hidden layers included, of models without linear term and kNN.
+// of five passes), seconds of processor time to build on one thread, bytes with a copy of the rows. "tables"
+// and "all neurons" are predictions, hidden layers included, by candidates of hash tables and over the whole
+// layer; "longest rows" asks no tables, but scores the rows that are scored for every sample. Hidden layers
+// are in no time of others. The model has no linear term and no kNN votes.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -24,13 +24,11 @@
 
 #include "datasets/reader.h"
 #include "engine/base/error.h"
-#include "engine/base/prefetch.h"
 #include "engine/inference/inference.h"
 #include "engine/inference/prediction_batch.h"
 #include "engine/kernels/kernels.h"
 #include "engine/model/model_file.h"
 #include "lsh/fetch_row.h"
-#include "lsh/neuron_index.h"
 #ifdef SLIDE_HNSWLIB
 #include <hnswlib/hnswlib.h>
 #endif
@@ -158,107 +156,31 @@ struct Comparison {
   }
 };
 
-// Asks the tables as CandidateScorer does: the longest rows for a block of samples, what tables find for
-// each. With none wanted from the tables, the longest rows alone.
-class Tables {
- public:
-  Tables(const Vectors& v, const Layer& layer)
-      : v_(v),
-        inputs_(layer.inputs()),
-        rows_(layer.weight_rows()),
-        index_(lsh::NeuronIndex::fixed(rows_, v.rows, inputs_, 1, 1)),
-        scratch_(index_.make_scratch(kLanes)),
-        xt_(inputs_ * kLanes),
-        always_(index_.longest().size() * kLanes),
-        ids_(index_.longest().begin(), index_.longest().end()) {
-    std::sort(ids_.begin(), ids_.end());
-    for (const std::uint32_t id : ids_) bias_.push_back(rows_.bias != nullptr ? rows_.bias[id] : 0.0F);
-  }
-  std::size_t bytes() const { return index_.bytes(); }
-
-  void ask(std::size_t wanted, std::vector<Answer>& answers) {
-    for (std::size_t first = 0; first < v_.queries; first += kLanes) {
-      best_.assign(kLanes, {});
-      score_longest(first);
-      if (wanted > 0) index_.project({xt_.data(), inputs_, kLanes, kLanes}, scratch_);
-      for (std::size_t s = 0; s < kLanes; ++s) {
-        found_.clear();
-        if (wanted > 0) index_.find(s, kLanes, wanted, scratch_, found_);
-        score_found(first, s);
-        answers[first + s].assign(best_[s].ids.begin(), best_[s].ids.end());
-      }
-    }
-  }
-
- private:
-  void score_longest(std::size_t first) {
-    for (std::size_t s = 0; s < kLanes; ++s) {
-      for (std::size_t d = 0; d < inputs_; ++d) xt_[d * kLanes + s] = v_.query(first + s)[d];
-    }
-    const auto& k = kernels::active();
-    if (rows_.pairs != nullptr) {
-      k.rows_forward_bf16(rows_.pairs, rows_.stride, ids_.data(), ids_.size(), bias_.data(), xt_.data(),
-                          inputs_, kLanes, always_.data());
-    } else {
-      k.rows_forward(rows_.fp32, rows_.stride, ids_.data(), ids_.size(), bias_.data(), xt_.data(), inputs_,
-                     kLanes, always_.data());
-    }
-    for (std::size_t i = 0; i < ids_.size(); ++i) {
-      for (std::size_t s = 0; s < kLanes; ++s) best_[s].offer(always_[i * kLanes + s], ids_[i]);
-    }
-  }
-  void score_found(std::size_t first, std::size_t s) {
-    for (std::size_t i = 0; i < found_.size(); ++i) {
-      if (i + kAhead < found_.size()) prefetch_row(found_[i + kAhead]);
-      best_[s].offer(kernels::active().dot(v_.row(found_[i]), v_.query(first + s), v_.width), found_[i]);
-    }
-  }
-  void prefetch_row(std::uint32_t id) const {
-    for (std::size_t d = 0; d < v_.width; d += kernels::kLaneMultiple) prefetch(v_.row(id) + d);
-  }
-
-  static constexpr std::size_t kAhead = 4;  // prefetch distance in rows
-  const Vectors& v_;
-  std::size_t inputs_;
-  lsh::WeightRows rows_;
-  lsh::NeuronIndex index_;
-  lsh::QueryScratch scratch_;
-  AlignedArray<float> xt_, always_;
-  std::vector<std::uint32_t> ids_, found_;
-  std::vector<float> bias_;
-  std::vector<Best> best_;
-};
-
-void compare_tables(const Comparison& c, const Layer& layer) {
-  const double start = thread_seconds();
-  Tables tables(c.v, layer);
-  const double build_seconds = thread_seconds() - start;
-  for (const std::size_t wanted : {0, 32, 64, 128, 256, 512, 1024, 2048}) {
-    c.report(wanted == 0 ? "longest rows" : "tables", wanted, build_seconds,
-             double(tables.bytes()) + rows_bytes(c.v),
-             [&](std::vector<Answer>& answers) { tables.ask(wanted, answers); });
-  }
-}
-
-// The prediction that computes bounds of all scores in 8 bits and exact scores where these can be among the
-// best.
-void compare_all(const Comparison& c, const Model& model, const Dataset& data) {
-  if (model.network.wide() || model.neighbours) return;
-  const Dataset asked = data.slice(0, c.v.queries);
-  InferenceOptions options;
+// Predictions of the model, hidden layers included.
+void compare_predictions(const Comparison& c, const std::string& index, std::size_t setting,
+                         const Model& model, const Dataset& asked, InferenceOptions options) {
   options.k = kTop;
   options.threads = 1;
   const double start = thread_seconds();
   const Predictor predictor(model.trained(), options);
   const double build_seconds = thread_seconds() - start;
   std::vector<Predictor::Scratch> scratch;
-  c.report("all neurons", 0, build_seconds, double(predictor.index_bytes()) + rows_bytes(c.v),
+  c.report(index, setting, build_seconds, double(predictor.index_bytes()) + rows_bytes(c.v),
            [&](std::vector<Answer>& answers) {
              predictor.predict(asked, scratch, [&](std::size_t q, std::span<const Prediction> best) {
                answers[q].clear();
                for (const Prediction& one : best) answers[q].push_back(one.label);
              });
            });
+}
+
+void compare_tables(const Comparison& c, const Model& model, const Dataset& asked) {
+  for (const std::size_t wanted : {0, 32, 64, 128, 256, 512, 1024, 2048}) {
+    InferenceOptions options;
+    options.mode = Inference::kLsh;
+    options.candidates = wanted;
+    compare_predictions(c, wanted == 0 ? "longest rows" : "tables", wanted, model, asked, options);
+  }
 }
 
 #ifdef SLIDE_HNSWLIB
@@ -337,12 +259,15 @@ int compare(const Options& options) {
   ReadOptions reading;
   reading.feature_limit = static_cast<std::uint32_t>(model.network.features());
   reading.label_limit = static_cast<std::uint32_t>(model.network.labels());
+  if (model.network.wide() || model.neighbours)
+    fail_input("{}: has a linear term or kNN votes, which other indexes do not know", options.model);
   const Dataset data = read_dataset(options.data, reading);
   const Vectors v = vectors_of(model.network, data, options.samples);
   if (v.queries == 0) fail_input("{}: fewer than {} samples; give more", options.data, kLanes);
   const Comparison comparison(v);
-  if (wants(options, "tables")) compare_tables(comparison, model.network.output());
-  if (wants(options, "all")) compare_all(comparison, model, data);
+  const Dataset asked = data.slice(0, v.queries);
+  if (wants(options, "tables")) compare_tables(comparison, model, asked);
+  if (wants(options, "all")) compare_predictions(comparison, "all neurons", 0, model, asked, {});
 #ifdef SLIDE_HNSWLIB
   if (wants(options, "hnsw")) compare_hnsw(comparison);
 #endif
