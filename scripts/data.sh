@@ -28,3 +28,6 @@ jobs_at_once() {
   [ -n "$memory" ] && [ "$memory" -ge 1 ] && [ "$memory" -lt "$cores" ] && cores=$memory
   echo "$cores"
 }
+
+# Tests that run at once: one and a half as many, for some wait most of the time.
+tests_at_once() { echo $((($(jobs_at_once) * 3 + 1) / 2)); }

@@ -18,4 +18,6 @@ find_data
 preset=${SLIDE_PRESET:-release}
 cmake --preset "$preset" -DSLIDE_WERROR=ON > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 cmake --build --preset "$preset" -j "$(jobs_at_once)"
-ctest --preset "$preset" -j "$(jobs_at_once)" "$@"
+# Threads that wait by spinning would take the cores of the other tests.
+export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
+ctest --preset "$preset" -j "$(tests_at_once)" "$@"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <vector>
 
 #include "tests/cli/cli_fixture.h"
 #include "tests/sanitizers.h"
@@ -163,9 +164,11 @@ TEST_F(TrainCommandTest, ManyFeaturesAreTheSameModelWhateverTheThreads) {
                     "train.shards=" + std::string(shards), "--threads", threads, "--out", "run", "--force"}));
     return file("run/model.slide");
   };
+  const std::vector<const char*> several =
+      kSanitized ? std::vector<const char*>{"3"} : std::vector<const char*>{"2", "3", "8"};
   for (const char* shards : {"1", "4"}) {
     const std::string one = model_of(shards, "1");
-    for (const char* threads : {"2", "3", "8"})
+    for (const char* threads : several)
       EXPECT_TRUE(model_of(shards, threads) == one) << shards << " shards, " << threads << " threads";
   }
 }
