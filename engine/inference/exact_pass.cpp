@@ -56,6 +56,7 @@ ExactPass::Scratch ExactPass::make_scratch(std::size_t blocks, std::size_t lanes
 
 void ExactPass::score(std::span<const std::uint32_t> ids, const WidePostings* postings,
                       std::span<const std::uint32_t> blocks, PredictionBatch& batch, Scratch& scratch) const {
+  if (blocks.empty()) return;
   chunks_.go_over(
       ids, postings, blocks, batch, scratch.chunks,
       [&](std::span<const BlockInput> inputs, std::span<const std::uint32_t> chunk, float* z) {
