@@ -18,9 +18,12 @@ import sys
 
 from scaling import draw
 
-TITLES = {"longest rows": ("longest rows alone", "#7f7f7f"), "tables": ("hash tables of this engine", "#0072b2"), "all neurons": ("all neurons of this engine", "#000000"), "hnswlib": ("hnswlib 0.6, M 12", "#d55e00"),
+TITLES = {"longest rows": ("longest rows", "#7f7f7f"), "longest rows alone": ("longest rows, one sample at a time", "#bfbfbf"),
+          "tables": ("hash tables of this engine", "#0072b2"), "tables alone": ("hash tables, one sample at a time", "#56b4e9"),
+          "all neurons": ("all neurons of this engine", "#000000"), "all neurons alone": ("all neurons, one sample at a time", "#e69f00"), "hnswlib": ("hnswlib 0.6, M 12", "#d55e00"),
           "faiss ivf": ("faiss IVF, 1,024 lists", "#009e73"), "faiss flat": ("faiss flat", "#cc79a7")}
-SETTINGS = {"longest rows": "", "tables": "found", "all neurons": "", "hnswlib": "ef", "faiss ivf": "probes", "faiss flat": ""}
+SETTINGS = {"tables": "found", "tables alone": "found", "hnswlib": "ef",
+             "faiss ivf": "probes"}
 RECALLS = (0.95, 0.98, 0.99)
 ABOUT = """\
 Written by `scripts/index_comparison.py`. Rows: the output layer of `configs/throughput.toml`, weights and bias, of the named
@@ -127,7 +130,7 @@ def part(name, results, out):
                [(line["query_us"], max(LEAST_MISSED, 1 - line["recall_at_5"])) for line in lines])
               for index, lines in indexes.items()]
     figure = f"index-comparison-{name}.svg"
-    others = indexes.keys() - {"tables", "longest rows"}  # nothing to draw tables beside, otherwise
+    others = {"hnswlib", "faiss ivf", "faiss flat"} & indexes.keys()  # nothing to draw this engine beside, otherwise
     if others:
         draw(os.path.join(out, figure), f"{title}: the true top 5", curves, "microseconds a query", "share that is missed")
     head = "".join(f" µs at recall {recall} |" for recall in RECALLS)
@@ -139,7 +142,7 @@ def part(name, results, out):
     text += ["", "| Index | Setting | Recall of the top 5 | First label found | µs a query |", "|---|---|--:|--:|--:|"]
     for index, lines in indexes.items():
         for line in lines:
-            setting = f"{line['setting']} {SETTINGS[index]}" if SETTINGS[index] else ""
+            setting = f"{line['setting']} {SETTINGS[index]}" if index in SETTINGS else ""
             text.append(f"| {TITLES[index][0]} | {setting} | {line['recall_at_5']:.4f} | {line['first']:.4f} | "
                         f"{line['query_us']:.1f} |")
     return text + [""]

@@ -24,13 +24,13 @@ BatchBounds::Form BatchBounds::fastest(const Parameters& weights) {
   return kernels::active().fast_bf16 && weights.is_fp32() ? Form::kBf16 : Form::kFloat;
 }
 
-BatchBounds::BatchBounds(const Layer& output, std::span<const std::uint32_t> ids, Form form,
+BatchBounds::BatchBounds(const Layer& output, std::span<const std::uint32_t> ids, std::size_t kept, Form form,
                          std::size_t group, int threads)
     : output_(output),
       ids_(ids),
       form_(form),
       stride_(round_up(output.inputs(), kernels::kPairGroup)),
-      keeps_rows_(ids.size() < output.size()) {
+      kept_rows_(kept) {
   const std::size_t rows = ids.size(), groups = (rows + group - 1) / group;
   errors_.resize(groups);
   lengths_.resize(groups);
@@ -46,11 +46,11 @@ BatchBounds::BatchBounds(const Layer& output, std::span<const std::uint32_t> ids
     const double longest = double{lengths_[g]} + double{errors_[g]};
     longest_ = std::isfinite(longest) ? std::max(longest_, longest) : INFINITY;
   }
-  if (!keeps_rows_ || !bounded()) return;
-  kept_ = make_rows(rows);
-  parallel_for(groups, threads, [&](std::size_t g, int) {
+  if (!bounded()) return;
+  kept_ = make_rows(kept);
+  parallel_for((kept + group - 1) / group, threads, [&](std::size_t g, int) {
     std::vector<float> row(stride_);
-    for (std::size_t r = g * group; r < std::min(rows, (g + 1) * group); ++r) {
+    for (std::size_t r = g * group; r < std::min(kept, (g + 1) * group); ++r) {
       round_row(r, r, kept_, row);
       if (form_ == Form::kInt8) kept_.starts[r] = start_of(r, kept_);
     }
@@ -143,9 +143,15 @@ std::size_t BatchBounds::bytes() const {
          kept_.starts.size() * sizeof(std::int32_t);
 }
 
+double BatchBounds::bytes_of(std::size_t neurons, std::size_t kept, std::size_t inputs, std::size_t group) {
+  const std::size_t groups = (neurons + group - 1) / group;
+  const double row = 2.0 * double(round_up(inputs, kernels::kPairGroup)) + sizeof(float);  // as bfloat16
+  return double(kept) * row + 3.0 * sizeof(float) * double(groups);
+}
+
 BatchBounds::Scratch BatchBounds::make_scratch(std::size_t neurons, std::size_t samples) const {
   Scratch scratch;
-  if (!keeps_rows_) scratch.rows = make_rows(neurons);
+  if (kept_rows_ < ids_.size()) scratch.rows = make_rows(neurons);
   if (form_ == Form::kInt8) {
     scratch.words = AlignedArray<std::uint32_t>(samples * stride_ / 4);
     scratch.steps = AlignedArray<float>(samples);
@@ -219,7 +225,7 @@ void BatchBounds::round_sample(const float* x, bool below_zero, std::size_t s, s
 void BatchBounds::load(std::size_t first, std::size_t count, Scratch& scratch) const {
   scratch.first = first;
   scratch.count = count;
-  if (keeps_rows_) return;
+  if (first < kept_rows_) return;
   constexpr std::size_t kAhead = 8;  // rows
   const bool below_zero = std::ranges::find(scratch.is_signed, true) != scratch.is_signed.end();
   for (std::size_t a = 0; a < count; ++a) {
@@ -232,8 +238,9 @@ void BatchBounds::load(std::size_t first, std::size_t count, Scratch& scratch) c
 void BatchBounds::score(const BlockInput& in, std::size_t first, LayerScratch& layer, Scratch& scratch,
                         float* z) const {
   const auto& k = kernels::active();
-  const RoundedRows& rows = keeps_rows_ ? kept_ : scratch.rows;
-  const std::size_t place = keeps_rows_ ? scratch.first : 0;  // of the first loaded neuron
+  const bool is_kept = scratch.first < kept_rows_;
+  const RoundedRows& rows = is_kept ? kept_ : scratch.rows;
+  const std::size_t place = is_kept ? scratch.first : 0;  // of the first loaded neuron
   if (form_ == Form::kFloat) {
     BlockInput hidden = in;
     hidden.features = nullptr;

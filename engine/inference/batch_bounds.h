@@ -3,11 +3,10 @@
 // (kernels::KernelSet); else the float weights are used.
 //
 // Error bound, by the Cauchy-Schwarz inequality: |w.x - w'.x'| <= |w - w'| |x| + |w'| |x - x'|. Thus no label
-// of the exact top k is lost. Rows of all neurons are rounded on the fly, a few hundred for all samples of a
-// batch, without a copy of the weights; of a shorter list a rounded copy is kept.
+// of the exact top k is lost. Rounded copies of the first rows of the list are kept; others are rounded on
+// the fly, a few hundred for all samples of a batch.
 //
 // Immutable, safe from any thread with one Scratch per thread. Refers to the layer, which must not change.
-// For a single sample and all neurons see sample_bounds.h.
 #pragma once
 
 #include <cstddef>
@@ -27,14 +26,16 @@ class BatchBounds {
   static Form fastest(const Parameters& weights);
 
   // For the neurons `ids` (must outlive this object) of an output layer above a hidden layer;
-  // kBf16 requires fp32 weights. Methods below number the neurons 0, 1, ... in this order. Error bounds are
-  // stored per `group` of neurons.
-  BatchBounds(const Layer& output, std::span<const std::uint32_t> ids, Form form, std::size_t group,
-              int threads);
+  // kBf16 requires fp32 weights. Methods below number the neurons 0, 1, ... in this order. Rounded rows of
+  // the first `kept` neurons are kept. Error bounds are stored per `group` of neurons.
+  BatchBounds(const Layer& output, std::span<const std::uint32_t> ids, std::size_t kept, Form form,
+              std::size_t group, int threads);
 
   // Whether errors are bounded: all weights are finite.
   bool bounded() const;
   std::size_t bytes() const;
+  // At most, of some neurons above `inputs` units.
+  static double bytes_of(std::size_t neurons, std::size_t kept, std::size_t inputs, std::size_t group);
 
   // Rows of some neurons, rounded.
   struct RoundedRows {
@@ -47,7 +48,7 @@ class BatchBounds {
   struct Scratch {
     // Of the loaded neurons:
     std::size_t first = 0, count = 0;
-    RoundedRows rows;                    // where no copy is kept
+    RoundedRows rows;                    // where no copies are kept
     std::vector<std::uint32_t> numbers;  // 0, 1, 2, ...
     std::vector<float> row, error;       // of one neuron or one sample
     // One element per sample of the batch:
@@ -63,7 +64,7 @@ class BatchBounds {
   // have no use: activations, or possibly exact scores, are not finite.
   bool begin_block(const BlockInput& in, std::size_t first, Scratch& scratch) const;
 
-  // Loads the neurons [first, first + count).
+  // Loads the neurons [first, first + count): rows of all of them or of none are kept.
   void load(std::size_t first, std::size_t count, Scratch& scratch) const;
   // Computes approximate z, as Layer::score() without features, for the loaded neurons; `first` as in
   // begin_block().
@@ -93,13 +94,13 @@ class BatchBounds {
   std::span<const std::uint32_t> ids_;
   Form form_;
   std::size_t stride_;  // columns of a rounded row
-  RoundedRows kept_;    // of all of ids_, where these are not all neurons of the layer
+  RoundedRows kept_;    // of the first neurons
+  std::size_t kept_rows_;
   // Per group of neurons: max length of the rounding errors of a row (errors of float sums included), and max
   // length of a rounded row.
   std::vector<float> errors_, lengths_;
   std::vector<float> biases_;  // the largest, by group
   double longest_ = 0.0;
-  bool keeps_rows_;
 };
 
 }  // namespace slide

@@ -25,16 +25,26 @@ constexpr float kMinScoreLimit = std::numeric_limits<float>::max();
 
 }  // namespace
 
-BoundedPass::BoundedPass(const Network& network, std::span<const std::uint32_t> ids,
-                         const WidePostings* postings, std::shared_ptr<const WideBounds> wide_bounds,
-                         int threads)
+BoundedPass::BoundedPass(const Network& network, std::span<const std::uint32_t> ids, std::size_t kept,
+                         BatchBounds::Form form, const WidePostings* postings,
+                         std::shared_ptr<const WideBounds> wide_bounds, int threads)
     : output_(network.output()),
       ids_(ids),
       postings_(postings),
-      hidden_bounds_(network.output(), ids, BatchBounds::fastest(network.output().weights()), kGroup,
+      hidden_bounds_(network.output(), ids, std::min(round_up(kept, kChunk), ids.size()), form, kGroup,
                      threads),
       rescorer_(network.output(), network.sample_features()),
-      wide_bounds_(std::move(wide_bounds)) {}
+      wide_bounds_(std::move(wide_bounds)) {
+  if (wide_bounds_) return;
+  const std::size_t groups = (ids.size() + kGroup - 1) / kGroup;
+  for (std::size_t g = 0; g < groups; g += kChunk / kGroup)
+    reach_.push_back(hidden_bounds_.reach(g, std::min(kChunk / kGroup, groups - g)));
+  rest_ = reach_;
+  for (std::size_t c = rest_.size(); c-- > 1;) {
+    rest_[c - 1].length = std::max(rest_[c - 1].length, rest_[c].length);
+    rest_[c - 1].bias = std::max(rest_[c - 1].bias, rest_[c].bias);
+  }
+}
 
 BoundedPass::Scratch BoundedPass::make_scratch(std::size_t blocks, std::size_t lanes) const {
   Scratch scratch;
@@ -55,7 +65,7 @@ BoundedPass::Scratch BoundedPass::make_scratch(std::size_t blocks, std::size_t l
   for (auto& candidates : scratch.candidates) candidates.reserve(4 * kMinCandidates);
   scratch.z = AlignedArray<float>(kChunk * lanes);
   scratch.max_excess.resize(lanes);
-  scratch.threshold.resize(lanes);
+  scratch.threshold.resize(std::max(lanes, kGroup));
   scratch.places.resize(kGroup * lanes + 1);
   return scratch;
 }
@@ -72,12 +82,24 @@ std::span<const std::uint32_t> BoundedPass::score(PredictionBatch& batch, Scratc
   choose_blocks(batch, scratch);
   for (std::size_t first = 0; first < ids_.size(); first += kWideTile) {
     const std::size_t end = std::min(ids_.size(), first + kWideTile);
+    if (!any_left(first, batch, scratch)) break;
     bound_wide_tile(first / kGroup, (end - first + kGroup - 1) / kGroup, batch, scratch);
     for (std::size_t chunk = first; chunk < end; chunk += kChunk)
       score_chunk(chunk, std::min(kChunk, end - chunk), batch, scratch);
   }
   for (const std::uint32_t b : scratch.bounded) finish(b, batch, scratch);
+  if (batch.by_row) {
+    for (const std::uint32_t b : scratch.exact) score_each(b, batch, scratch);
+    scratch.exact.clear();
+  }
   return scratch.exact;
+}
+
+// Whether neurons from `first` on can be among the top k of any sample.
+bool BoundedPass::any_left(std::size_t first, const PredictionBatch& batch, const Scratch& scratch) const {
+  return wide_bounds_ || std::ranges::any_of(scratch.bounded, [&](std::uint32_t b) {
+           return may_reach(b, rest_[first / kChunk], batch, scratch);
+         });
 }
 
 void BoundedPass::choose_blocks(PredictionBatch& batch, Scratch& scratch) const {
@@ -128,10 +150,8 @@ void BoundedPass::bound_wide_tile(std::size_t first_group, std::size_t groups, P
 }
 
 // Whether any of some neurons can be among the top k of a sample of block b, by the lengths of their rows.
-bool BoundedPass::may_reach(std::uint32_t b, std::size_t first, std::size_t count,
-                            const PredictionBatch& batch, const Scratch& scratch) const {
-  if (wide_bounds_) return true;
-  const auto reach = hidden_bounds_.reach(first / kGroup, (count + kGroup - 1) / kGroup);
+bool BoundedPass::may_reach(std::uint32_t b, const BatchBounds::Reach& reach, const PredictionBatch& batch,
+                            const Scratch& scratch) const {
   const std::size_t sample = batch.sample(b, 0);
   for (std::size_t s = sample; s < sample + batch.inputs[b].samples; ++s) {
     const float most = reach.length * scratch.hidden_bounds.lengths[s] + reach.bias,
@@ -145,7 +165,8 @@ void BoundedPass::score_chunk(std::size_t first, std::size_t count, PredictionBa
                               Scratch& scratch) const {
   bool loaded = false;
   for (const std::uint32_t b : scratch.bounded) {
-    if (prunes_too_little(b, batch, scratch) || !may_reach(b, first, count, batch, scratch)) continue;
+    if (prunes_too_little(b, batch, scratch)) continue;
+    if (!wide_bounds_ && !may_reach(b, reach_[first / kChunk], batch, scratch)) continue;
     if (!loaded) hidden_bounds_.load(first, count, scratch.hidden_bounds);
     loaded = true;
     const BlockInput& in = batch.inputs[b];
@@ -180,8 +201,10 @@ void BoundedPass::list_candidates(std::uint32_t b, std::size_t group, const floa
                                   PredictionBatch& batch, Scratch& scratch) const {
   const std::size_t lanes = batch.inputs[b].lanes;
   set_thresholds(b, group, batch, scratch);
-  const std::size_t found =
-      kernels::active().select_above(z, count, lanes, scratch.threshold.data(), scratch.places.data());
+  const bool across = lanes == 1 && count == kGroup;  // a single sample: by neuron, as others by sample
+  if (across) std::fill_n(scratch.threshold.begin(), kGroup, float{scratch.threshold[0]});
+  const std::size_t found = kernels::active().select_above(z, across ? 1 : count, across ? kGroup : lanes,
+                                                           scratch.threshold.data(), scratch.places.data());
   for (std::size_t i = 0; i < found; ++i) {
     const std::size_t at = scratch.places[i], s = at % lanes, sample = batch.sample(b, s);
     scratch.candidates[sample].push_back({ids_[group * kGroup + at / lanes], z[at] + scratch.max_excess[s]});
@@ -214,6 +237,19 @@ void BoundedPass::finish(std::uint32_t b, PredictionBatch& batch, Scratch& scrat
     if (batch.votes) batch.votes->restart(sample);
   }
   scratch.exact.push_back(b);
+}
+
+// Scores all neurons for the samples of a block exactly, one sample at a time.
+void BoundedPass::score_each(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const {
+  for (std::size_t s = 0; s < batch.inputs[b].samples; ++s) {
+    std::vector<CandidateRescorer::Candidate>& candidates = scratch.candidates[batch.sample(b, s)];
+    candidates.clear();
+    for (const std::uint32_t id : ids_) {
+      candidates.push_back({id, std::numeric_limits<float>::infinity()});
+      if (candidates.size() >= scratch.limit) score_candidates(b, s, batch, scratch);
+    }
+    score_candidates(b, s, batch, scratch);
+  }
 }
 
 }  // namespace slide

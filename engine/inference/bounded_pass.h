@@ -5,8 +5,10 @@
 // (BatchBounds); the exact linear term of rare features; and the bound of the linear term of frequent
 // features for a group of neurons (WideBounds). Without a linear term, groups whose rows are too short for
 // the threshold of every sample of a block are skipped: neurons are best given by falling length of their
-// rows (Teflioudi et al., "LEMP: Fast Retrieval of Large Entries in a Matrix Product", SIGMOD 2015). Blocks
-// for which bounds are unavailable or prune too little are left to ExactPass.
+// rows (Teflioudi et al., "LEMP: Fast Retrieval of Large Entries in a Matrix Product", SIGMOD 2015), and the
+// pass ends where all later ones are too short. Blocks for which bounds are unavailable or prune too little
+// are left to ExactPass, or with by_row scored one sample at a time, so that all scores have the same order
+// of sums.
 //
 // Immutable, safe from any thread with one Scratch per thread; refers to the network.
 #pragma once
@@ -28,8 +30,10 @@ class BoundedPass {
  public:
   // For the neurons `ids` of a network with a dense first layer. `postings` and `wide_bounds`: of the
   // network's linear term for these neurons, then in ascending order; nullptr without one. `ids` and
-  // `postings` must outlive this object.
-  BoundedPass(const Network& network, std::span<const std::uint32_t> ids, const WidePostings* postings,
+  // `postings` must outlive this object. Keeps rounded rows of about the first `kept` neurons.
+  // `form`: of the approximate scores.
+  BoundedPass(const Network& network, std::span<const std::uint32_t> ids, std::size_t kept,
+              BatchBounds::Form form, const WidePostings* postings,
               std::shared_ptr<const WideBounds> wide_bounds, int threads);
 
   // Whether approximate scores have error bounds.
@@ -46,8 +50,9 @@ class BoundedPass {
 
   // Adds to batch.best all neurons of `ids` that are among the top k of a sample; passes exact scores of
   // labels with kNN votes, of any neuron, to batch.votes, all that matter where `ids` are all neurons of the
-  // layer. Returns the blocks that remain to be scored exactly, as they were, valid until the next call.
-  // Preconditions: may_score(batch), and batch.best is empty.
+  // layer. Returns the blocks that remain to be scored exactly, as they were, valid until the next call: none
+  // with batch.by_row, which requires that there is no linear term. Preconditions: may_score(batch), and
+  // batch.best is empty.
   std::span<const std::uint32_t> score(PredictionBatch& batch, Scratch& scratch) const;
 
  private:
@@ -56,7 +61,8 @@ class BoundedPass {
   bool begin_block(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const;
   void bound_wide_tile(std::size_t first_group, std::size_t groups, PredictionBatch& batch,
                        Scratch& scratch) const;
-  bool may_reach(std::uint32_t b, std::size_t first, std::size_t count, const PredictionBatch& batch,
+  bool any_left(std::size_t first, const PredictionBatch& batch, const Scratch& scratch) const;
+  bool may_reach(std::uint32_t b, const BatchBounds::Reach& reach, const PredictionBatch& batch,
                  const Scratch& scratch) const;
   void score_chunk(std::size_t first, std::size_t count, PredictionBatch& batch, Scratch& scratch) const;
   void list_candidates(std::uint32_t b, std::size_t group, const float* z, std::size_t count,
@@ -64,6 +70,7 @@ class BoundedPass {
   void set_thresholds(std::uint32_t b, std::size_t group, PredictionBatch& batch, Scratch& scratch) const;
   void score_candidates(std::uint32_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
   void finish(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const;
+  void score_each(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const;
 
   // Whether the neurons are all of the layer.
   bool is_whole() const { return ids_.size() == output_.size(); }
@@ -74,6 +81,8 @@ class BoundedPass {
   BatchBounds hidden_bounds_;
   CandidateRescorer rescorer_;
   std::shared_ptr<const WideBounds> wide_bounds_;
+  // Without a linear term, by chunk: of its neurons; of those and all later ones.
+  std::vector<BatchBounds::Reach> reach_, rest_;
 };
 
 struct BoundedPass::Scratch {

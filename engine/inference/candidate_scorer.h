@@ -32,7 +32,7 @@ class CandidateScorer final : public Scorer {
   }
 
   // Takes up to `candidates` neurons from tables, and as many from the linear term. `bound_first`: whether
-  // scores of always-scored neurons may be bounded first, which by_row of InferenceOptions excludes.
+  // scores of always-scored neurons are bounded first, where there is no linear term.
   CandidateScorer(const Network& network, std::size_t candidates, bool bound_first, int threads);
 
   std::unique_ptr<Scorer::Scratch> make_scratch(std::size_t blocks, std::size_t lanes) const override;

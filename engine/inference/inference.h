@@ -38,11 +38,12 @@ struct InferenceOptions {
   // If not nullptr: receives for each sample of a call, by its index, the log of the softmax normaliser
   // (log-probability = logit - value); scores stay logits.
   std::vector<double>* log_norms = nullptr;
-  // Inference::kFull: spends memory on low latency of single samples (sample_bounds.h).
+  // Inference::kFull: spends memory on low latency of single samples: a rounded copy, in bytes, of all weight
+  // rows that they need, of all rows with a linear term (bounded_pass.h).
   bool low_latency = false;
-  // Scores batches by bounds and computes exact scores only of possible top-k labels (bounded_pass.h), unless
-  // all scores are needed; with Inference::kLsh those of the neurons scored for all samples. Default: on;
-  // of Inference::kFull from 4,096 neurons.
+  // Scores batches, and single samples without a linear term, by bounds and computes exact scores only of
+  // possible top-k labels (bounded_pass.h), unless all scores are needed; with Inference::kLsh those of the
+  // neurons scored for all samples. Default: on; of Inference::kFull from 4,096 neurons.
   std::optional<bool> bound_first;
   // The scores of a sample are bitwise independent of the other samples of its batch and of their number.
   // Otherwise they may differ in the last bits, for example between full and partial blocks of kLanes

@@ -1,5 +1,5 @@
 // Interface of the scorers, which find the top labels of the samples of a batch: FullScorer,
-// BatchBoundedScorer, SampleBoundedScorer (exact) and CandidateScorer (approximate).
+// BoundedScorer (exact) and CandidateScorer (approximate).
 #pragma once
 
 #include <cstddef>

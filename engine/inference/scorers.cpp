@@ -2,15 +2,17 @@
 
 #include <algorithm>
 
-#include "engine/inference/batch_bounded_scorer.h"
+#include "engine/inference/bounded_scorer.h"
 #include "engine/inference/candidate_scorer.h"
 #include "engine/inference/full_scorer.h"
 #include "engine/inference/probability.h"
-#include "engine/inference/sample_bounded_scorer.h"
 
 namespace slide {
 
 namespace {
+
+constexpr std::size_t kMinKept = 8192,
+                      kKeptShare = 16;  // rounded rows kept; at most a 16th if not for latency
 
 // Chooses the number of bounded features such that bounds take at most a fourth of the memory of the linear
 // term and its postings.
@@ -30,38 +32,65 @@ const ScorerType& Scorers::add(Args&&... args) {
 }
 
 Scorers::Scorers(const TrainedNetwork& trained, const ScorerChoice& choice, int threads) {
-  // With by_row, a block could be scored exactly as a whole, in another order of sums.
-  const bool bound_first = choice.bound_first && !choice.by_row;
   if (choice.mode == Inference::kFull) {
-    choose_full(trained, choice, bound_first, threads);
+    choose_full(trained, choice, threads);
   } else if (choice.candidates >= trained.network.labels()) {
     together_ = alone_ = &add<FullScorer>(trained.network, threads);
   } else {
-    together_ = alone_ = &add<CandidateScorer>(trained.network, choice.candidates, bound_first, threads);
+    together_ = alone_ =
+        &add<CandidateScorer>(trained.network, choice.candidates, choice.bound_first, threads);
   }
 }
 
-void Scorers::choose_full(const TrainedNetwork& trained, const ScorerChoice& choice, bool bound_first,
-                          int threads) {
+// Rows of which rounded copies are kept. With a linear term any row can be among the best of a sample.
+std::size_t Scorers::kept_rows(const FullScorer& full, bool low_latency) const {
+  const std::size_t rows = full.output().size();
+  if (!by_length_) return low_latency ? rows : 0;
+  const std::size_t most = low_latency ? rows : rows / kKeptShare;
+  return std::max(kMinKept, std::min(by_length_->long_rows, most));
+}
+
+void Scorers::choose_full(const TrainedNetwork& trained, const ScorerChoice& choice, int threads) {
   const Network& network = trained.network;
   const FullScorer& full = add<FullScorer>(network, threads);
   together_ = alone_ = &full;
   // Bounds do not give the softmax normaliser that kNN votes need, and require a hidden layer.
   const bool needs_all = trained.neighbours != nullptr && is_normalised(network.config().loss.kind);
   if (needs_all || !has_whole_input(network)) return;
+  // With by_row a block could be scored exactly as a whole, which has another order of sums with the linear
+  // term.
+  const bool bound_first = choice.bound_first && !(choice.by_row && full.postings() != nullptr);
   if (!bound_first && !choice.low_latency) return;
-  if (full.postings() != nullptr) bounds_ = bounds_of(*full.postings(), network.output().size(), threads);
-  if (choice.low_latency) {
-    const SampleBoundedScorer& sample_scorer = add<SampleBoundedScorer>(full, network, bounds_);
-    if (sample_scorer.bounded()) alone_ = &sample_scorer;
+  if (full.postings() != nullptr) {
+    bounds_ = bounds_of(*full.postings(), full.output().size(), threads);
+  } else {
+    by_length_ = rows_by_length(full.output(), threads);
   }
+  const std::span<const std::uint32_t> order = by_length_ ? by_length_->ids : full.output().all_neurons();
+  const auto bounded = [&](BatchBounds::Form form) {
+    return &add<BoundedScorer>(full, network, order, bounds_, kept_rows(full, choice.low_latency), form,
+                               threads);
+  };
+  const BatchBounds::Form form = BatchBounds::fastest(network.output().weights());
+  // A single sample takes the bytes of the kept rows, which are fewest as int8.
+  const bool keeps = choice.low_latency || by_length_;
+  const BoundedScorer* alone = keeps ? bounded(BatchBounds::Form::kInt8) : nullptr;
+  if (alone != nullptr && alone->bounded()) alone_ = alone;
   if (!bound_first) return;
-  const BatchBoundedScorer& batch_scorer = add<BatchBoundedScorer>(full, network, bounds_, threads);
-  if (batch_scorer.bounded()) together_ = &batch_scorer;
+  const bool shared = alone != nullptr && form == BatchBounds::Form::kInt8;
+  const BoundedScorer* together = shared ? alone : bounded(form);
+  if (together->bounded()) together_ = together;
+}
+
+double Scorers::bounds_bytes_of(std::size_t neurons, std::size_t inputs) {
+  const std::size_t kept = std::min(neurons, std::max(kMinKept, neurons / kKeptShare));
+  const double order = 2 * sizeof(std::uint32_t);  // with the keys
+  return double(neurons) * order + BatchBounds::bytes_of(neurons, kept, inputs, WideBounds::kGroup);
 }
 
 std::size_t Scorers::bytes() const {
   std::size_t bytes = bounds_ ? bounds_->bytes() : 0;
+  if (by_length_) bytes += by_length_->ids.size() * sizeof(std::uint32_t);
   for (const auto& scorer : all_) bytes += scorer->bytes();
   return bytes;
 }

@@ -5,11 +5,14 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "engine/config/config.h"
+#include "engine/inference/full_scorer.h"
 #include "engine/inference/prediction_batch.h"
+#include "engine/inference/rows_by_length.h"
 #include "engine/inference/scorer.h"
 #include "engine/knn/neighbours.h"
 #include "engine/wide/wide_bounds.h"
@@ -36,13 +39,18 @@ class Scorers {
   const Scorer& together() const { return *together_; }
   const Scorer& alone() const { return *alone_; }  // for single samples
   std::size_t bytes() const;                       // index and bounds
+  // Bytes of bounds of all neurons without a linear term and without low latency, while they are made.
+  static double bounds_bytes_of(std::size_t neurons, std::size_t inputs);
 
  private:
   template <class ScorerType, class... Args>
   const ScorerType& add(Args&&... args);
-  void choose_full(const TrainedNetwork& trained, const ScorerChoice& choice, bool bound_first, int threads);
+  void choose_full(const TrainedNetwork& trained, const ScorerChoice& choice, int threads);
+  std::size_t kept_rows(const FullScorer& full, bool low_latency) const;
 
-  std::shared_ptr<const WideBounds> bounds_;        // of the linear term, where scorers use them
+  // Where scorers use them: bounds of the linear term, or without one the order of the rows.
+  std::shared_ptr<const WideBounds> bounds_;
+  std::optional<RowsByLength> by_length_;
   std::vector<std::unique_ptr<const Scorer>> all_;  // together_, alone_ and the scorers they use
   const Scorer* together_ = nullptr;
   const Scorer* alone_ = nullptr;

@@ -145,8 +145,13 @@ std::vector<const KernelSet*> available() {
   if (avx2) sets.push_back(&kAvx2Kernels);
   if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")) {
-    sets.push_back(&kAvx512Kernels);
-    static const KernelSet int8 = with_int8(kAvx512Kernels, "avx512_vnni", rows_forward_int8_dots);
+    static const KernelSet avx512 = [] {
+      KernelSet set = kAvx512Kernels;
+      set.rows_forward_int8 = kAvx2Kernels.rows_forward_int8;  // products of 16 bits
+      return set;
+    }();
+    sets.push_back(&avx512);
+    static const KernelSet int8 = with_int8(avx512, "avx512_vnni", rows_forward_int8_dots);
     if (has_avx512_vnni()) sets.push_back(&int8);
 #if defined(SLIDE_BF16)
     add_bf16_sets(*sets.back(), sets);

@@ -154,8 +154,6 @@ struct KernelSet {
   // with the row's learning rate.
   void (*sgd_row_bf16)(uint32_t* w, const float* g, size_t n, float rate, float decay, uint32_t noise);
   void (*widen)(const uint32_t* w, size_t n, float* x);  // x = w, n columns
-  // z[a] += sum_k w[a*ldw, k] * x[k] for consecutive bfloat16 rows; n is a multiple of 32.
-  void (*add_dots_bf16)(const uint32_t* w, size_t ldw, size_t rows, const float* x, size_t n, float* z);
   // Conversion of int8 row r (int8.h) to n floats, and to a bfloat16 row of n columns.
   void (*widen_int8)(const Int8Rows& w, size_t r, size_t n, float* x);
   void (*pair_int8)(const Int8Rows& w, size_t r, size_t n, uint32_t* pairs);

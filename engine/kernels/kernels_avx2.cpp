@@ -106,33 +106,55 @@ void int8_tile(const Int8Product& p, size_t a, size_t b) {
   }
 }
 
-// One row with a single sample, whose words are its bytes in order.
-inline float single_sample_row(const Int8Product& p, size_t a) {
-  const std::int8_t* q = p.w.q + a * p.w.stride;
+// Sums of R rows from row a on with a single sample, whose words are its bytes in order.
+template <size_t R>
+void single_sample_sums(const Int8Product& p, size_t a, std::int32_t* sums) {
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(p.x.words);
-  __m256i acc = _mm256_setzero_si256();
+  __m256i acc[4] = {};
   size_t k = 0;
   for (; k + 16 <= p.x.columns; k += 16) {
     const __m256i x = _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + k)));
-    const __m256i w = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(q + k)));
-    acc = _mm256_add_epi32(acc, _mm256_madd_epi16(x, w));
+    SLIDE_UNROLL
+    for (size_t r = 0; r < R; ++r) {
+      const std::int8_t* q = p.w.q + (a + r) * p.w.stride + k;
+      const __m256i w = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(q)));
+      acc[r] = _mm256_add_epi32(acc[r], _mm256_madd_epi16(x, w));
+    }
   }
-  alignas(32) std::int32_t sums[kVector];
-  _mm256_store_si256(reinterpret_cast<__m256i*>(sums), acc);
-  std::int32_t sum = p.start == nullptr ? 0 : p.start[a];
-  for (const std::int32_t one : sums) sum += one;
-  for (; k < p.x.columns; ++k) sum += static_cast<std::int32_t>(q[k]) * bytes[k];
-  return p.shift[a] + factor_of(p.w, a) * p.x.steps[0] * static_cast<float>(sum);
+  const __m256i halves =
+      _mm256_hadd_epi32(_mm256_hadd_epi32(acc[0], acc[1]), _mm256_hadd_epi32(acc[2], acc[3]));
+  alignas(16) std::int32_t all[4];
+  _mm_store_si128(reinterpret_cast<__m128i*>(all),
+                  _mm_add_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1)));
+  for (size_t r = 0; r < R; ++r) {
+    sums[r] = all[r];
+    for (size_t rest = k; rest < p.x.columns; ++rest)
+      sums[r] += static_cast<std::int32_t>(p.w.q[(a + r) * p.w.stride + rest]) * bytes[rest];
+  }
+}
+
+void single_sample_rows(const Int8Product& p) {
+  constexpr size_t kRows = 4;
+  std::int32_t sums[kRows];
+  for (size_t a = 0; a < p.rows; a += kRows) {
+    const size_t rows = smaller(kRows, p.rows - a);
+    if (rows == kRows) {
+      single_sample_sums<kRows>(p, a, sums);
+    } else {
+      for (size_t r = 0; r < rows; ++r) single_sample_sums<1>(p, a + r, sums + r);
+    }
+    for (size_t r = 0; r < rows; ++r) {
+      const std::int32_t sum = sums[r] + (p.start == nullptr ? 0 : p.start[a + r]);
+      p.z[a + r] = p.shift[a + r] + factor_of(p.w, a + r) * p.x.steps[0] * static_cast<float>(sum);
+    }
+  }
 }
 
 template <>
 void rows_forward_int8<Avx2Fma>(const Int8Rows& w, size_t rows, const std::int32_t* start, const float* shift,
                                 const ByteSamples& x, float* z) {
   const Int8Product product{w, rows, start, shift, x, z};
-  if (x.lanes == 1) {
-    for (size_t a = 0; a < rows; ++a) z[a] = single_sample_row(product, a);
-    return;
-  }
+  if (x.lanes == 1) return single_sample_rows(product);
   for (size_t b = 0; b < x.lanes; b += kTileVectors * kVector) {
     size_t a = 0;
     for (; a + 4 <= rows; a += 4) int8_tile<4>(product, a, b);

@@ -180,14 +180,6 @@ void widen(const uint32_t* w, size_t n, float* x) {
   for (size_t k = 0; k < n; ++k) x[k] = pair_value(w, k);
 }
 
-void add_dots_bf16(const uint32_t* w, size_t ldw, size_t rows, const float* x, size_t n, float* z) {
-  for (size_t a = 0; a < rows; ++a) {
-    float sum = 0.0f;
-    for (size_t k = 0; k < n; ++k) sum += pair_value(w + a * ldw, k) * x[k];
-    z[a] += sum;
-  }
-}
-
 void widen_int8(const Int8Rows& w, size_t r, size_t n, float* x) {
   for (size_t k = 0; k < n; ++k) x[k] = int8_factor(w.exponents[r]) * static_cast<float>(w.row(r)[k]);
 }
@@ -350,7 +342,6 @@ constinit const KernelSet kScalarKernels = {.name = "scalar",
                                             .adagrad_row = adagrad_row,
                                             .sgd_row_bf16 = sgd_row_bf16,
                                             .widen = widen,
-                                            .add_dots_bf16 = add_dots_bf16,
                                             .widen_int8 = widen_int8,
                                             .pair_int8 = pair_int8,
                                             .gather_rows_int8 = gather_rows_int8,

@@ -144,10 +144,5 @@ void add_pair_dots(RowAt&& row_at, size_t rows, const float* x, size_t n, float*
   for (; a < rows; ++a) z[a] += sum_of<Arch>(row_sums(row_at(a)));
 }
 
-template <class Arch>
-void add_dots_bf16(const uint32_t* w, size_t ldw, size_t rows, const float* x, size_t n, float* z) {
-  add_pair_dots<Arch>([&](size_t a) { return w + a * ldw; }, rows, x, n, z);
-}
-
 }  // namespace
 }  // namespace slide::kernels

@@ -55,7 +55,6 @@ constexpr KernelSet make_kernel_set(const char* name) {
           .adagrad_row = adagrad_row<Arch>,
           .sgd_row_bf16 = sgd_row_bf16<Arch>,
           .widen = widen<Arch>,
-          .add_dots_bf16 = add_dots_bf16<Arch>,
           .widen_int8 = widen_int8<Arch>,
           .pair_int8 = pair_int8<Arch>,
           .gather_rows_int8 = gather_rows_int8<Arch>,

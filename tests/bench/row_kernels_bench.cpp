@@ -151,11 +151,6 @@ void add_conversions() {
       for (std::size_t r = 0; r < kRows; ++r) active().pair_int8(w.rows(), r, kColumns, pairs.data());
     };
   });
-  add("add_dots_bf16", kAll * (2 + 4), [] {
-    return [w = pairs_of(kRows), x = filled(kColumns), z = filled(kRows)]() mutable {
-      active().add_dots_bf16(w.data(), kColumns / 2, kRows, x.data(), kColumns, z.data());
-    };
-  });
   add("add_dots_int8", kAll * (1 + 4), [] {
     return [w = ByteRows(kRows, kColumns), ids = numbers(kRows), x = filled(kColumns),
             z = filled(kRows)]() mutable {

@@ -172,27 +172,6 @@ TEST_P(Bf16, RowsForwardRoundsSamplesToTheNearestAndTiesToEven) {
   }
 }
 
-TEST_P(Bf16, DotsAreAddedToWhatIsThere) {
-  for (const std::size_t n : {32, 64, 96, 128, 224}) {
-    const std::size_t stride = words(n) + 16 * (n % 64 == 0);  // rows may have gaps
-    const auto x = normals(n, n);
-    for (std::size_t rows = 0; rows < 70; ++rows) {
-      std::vector<std::uint32_t> w(rows * stride, 0x40004000u);
-      for (std::size_t a = 0; a < rows; ++a)
-        GetParam()->narrow(normals(n, 100 + a).data(), n, 5, w.data() + a * stride);
-      std::vector<float> z = normals(rows + 1, 7);
-      const std::vector<float> before = z;
-      GetParam()->add_dots_bf16(w.data(), stride, rows, x.data(), n, z.data());
-      for (std::size_t a = 0; a < rows; ++a) {
-        double want = before[a];
-        for (std::size_t k = 0; k < n; ++k) want += double(pair_value(w.data() + a * stride, k)) * x[k];
-        ASSERT_NEAR(z[a], want, 1e-4) << n << ", " << a;
-      }
-      ASSERT_EQ(z[rows], before[rows]);
-    }
-  }
-}
-
 TEST_P(Bf16, RoundingKeepsTheMean) {
   constexpr std::size_t n = 96, kTrials = 4000;
   const auto x = normals(n, 3);

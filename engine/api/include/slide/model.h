@@ -133,7 +133,7 @@ struct PredictOptions {
   Scores scores = Scores::kProbability;
   Inference inference = Inference::kConfigured;
   int threads = 0;  // per call; 0 = all cores
-  // Trades memory, 2 bytes per output-layer weight, for low latency of single samples; for Inference::kFull.
+  // Trades memory, a byte per output-layer weight, for low latency of single samples; for Inference::kFull.
   bool low_latency = false;
   bool keep_known = false;  // for models of interactions: answers include the sample's own items
   // Ranks by probability divided by the propensity of the label to this power, from 0 (for P@k) to 1 (for

@@ -1,14 +1,10 @@
-// Single-sample bounded scoring gives the answers of exact scoring, over several ranges of neurons, the last
-// one partial.
-#include "engine/inference/sample_bounds.h"
-
+// Bounded scoring of single samples gives the answers of exact scoring, over several chunks of neurons, the
+// last one partial; without a linear term by falling length of rows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include "engine/inference/inference.h"
@@ -26,9 +22,9 @@ DataSpec screened_data(std::uint32_t samples, std::uint64_t seed) {
   return spec;
 }
 
-Trainer screened_trainer(const Dataset& train, double share, Precision weights) {
+Trainer screened_trainer(const Dataset& train, double share, Precision weights, bool wide = true) {
   Config config = make_config({dense(24, Activation::kRelu), sampled(0, 20, 12)}, 32, 16);
-  config.layers.back().wide = true;
+  config.layers.back().wide = wide;
   config.loss.kind = LossKind::kSigmoid;
   config.neighbours = {share, 7, 3.0};
   config.train.weights = weights;
@@ -40,10 +36,11 @@ Trainer screened_trainer(const Dataset& train, double share, Precision weights) 
 
 // Predictions of each sample individually.
 std::vector<std::vector<Prediction>> alone(const TrainedNetwork& trained, const Dataset& data, std::size_t k,
-                                           bool low_latency) {
+                                           bool bounded) {
   InferenceOptions options;
   options.threads = 1;
-  options.low_latency = low_latency;
+  options.low_latency = bounded;
+  options.bound_first = false;
   const Predictor predictor(trained, options);
   Predictor::Scratch scratch;
   std::vector<std::vector<Prediction>> all(data.size());
@@ -82,75 +79,34 @@ Dataset with_values_below_0(const Dataset& data) {
   return dataset_of(rows, data.feature_count(), data.label_count());
 }
 
-TEST(SampleBounds, GivesTheAnswersOfExactScores) {
+TEST(SingleSample, GivesTheAnswersOfExactScores) {
   const Dataset train = make_data(screened_data(3000, 1)),
                 data = with_values_below_0(make_data(screened_data(60, 2)));
   for (const double share : {0.0, 0.3}) {
     for (const Precision weights : {Precision::kFp32, Precision::kBf16}) {
-      const Trainer trainer = screened_trainer(train, share, weights);
-      for (const std::size_t k : {1, 5, 60, 300, 2000}) {
-        expect_same(alone(trainer.trained(), data, k, true), alone(trainer.trained(), data, k, false));
+      for (const bool wide : {false, true}) {
+        const Trainer trainer = screened_trainer(train, share, weights, wide);
+        for (const std::size_t k : {1, 5, 60, 300, 2000})
+          expect_same(alone(trainer.trained(), data, k, true), alone(trainer.trained(), data, k, false));
       }
     }
   }
 }
 
-TEST(SampleBounds, FindsTheTopKWhereAllLabelsAreSimilar) {
+TEST(SingleSample, FindsTheTopKWhereAllLabelsAreSimilar) {
   const Dataset train = make_data(screened_data(3000, 1)), data = make_data(screened_data(60, 2));
   Trainer trainer = screened_trainer(train, 0.3, Precision::kFp32);
   make_labels_similar(trainer.network());
   expect_same(alone(trainer.trained(), data, 5, true), alone(trainer.trained(), data, 5, false));
 }
 
-TEST(SampleBounds, FindsFewOfManyNeurons) {
-  const Dataset train = make_data(screened_data(3000, 1));
-  Trainer trainer = screened_trainer(train, 0, Precision::kFp32);
-  const Layer& output = trainer.network().output();
-  const SampleBounds bounds(output, nullptr, nullptr);
-  ASSERT_TRUE(bounds.bounded());
-  SampleBounds::Scratch scratch = bounds.make_scratch();
-  std::vector<float> x(24);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 0.1F * static_cast<float>(i % 5);
-  BlockInput in;
-  in.x = in.xt = x.data();
-  in.width = 24, in.lanes = 1, in.samples = 1, in.ldx = 24;
-  std::vector<float> exact(output.size());
-  for (std::size_t n = 0; n < exact.size(); ++n) {
-    const float* row = output.weights().row(n);
-    exact[n] = std::inner_product(x.begin(), x.end(), row, output.bias().row(0)[n]);
+TEST(SingleSample, IsScoredExactlyWhereAWeightIsNotFinite) {
+  const Dataset train = make_data(screened_data(300, 1)), data = make_data(screened_data(20, 2));
+  for (const bool wide : {false, true}) {
+    Trainer trainer = screened_trainer(train, 0, Precision::kFp32, wide);
+    trainer.network().output().weights().row(700)[3] = std::numeric_limits<float>::infinity();
+    expect_same(alone(trainer.trained(), data, 5, true), alone(trainer.trained(), data, 5, false));
   }
-  std::vector<float> sorted = exact;
-  std::ranges::sort(sorted, std::greater<>());
-  ASSERT_TRUE(bounds.bound(in, {}, scratch));
-  std::vector<CandidateRescorer::Candidate> found;
-  bounds.take_largest(16, scratch, found);
-  EXPECT_EQ(found.size(), 16U);
-  bounds.take_above(sorted[4], scratch, found);
-  EXPECT_LT(found.size(), 200U);
-  std::vector<bool> is_found(exact.size(), false);
-  for (const CandidateRescorer::Candidate& candidate : found) {
-    EXPECT_GE(candidate.bound, exact[candidate.label]);
-    EXPECT_FALSE(is_found[candidate.label]) << "twice";
-    is_found[candidate.label] = true;
-  }
-  for (std::size_t n = 0; n < exact.size(); ++n) {
-    if (exact[n] >= sorted[4]) {
-      EXPECT_TRUE(is_found[n]) << n;
-    }
-  }
-  found.clear();
-  bounds.take_above(std::numeric_limits<float>::lowest(), scratch, found);
-  EXPECT_EQ(found.size() + static_cast<std::size_t>(std::ranges::count(is_found, true)), exact.size());
-
-  x[3] = std::numeric_limits<float>::infinity();
-  EXPECT_FALSE(bounds.bound(in, {}, scratch));
-}
-
-TEST(SampleBounds, HasNoBoundsWhereAWeightIsNotFinite) {
-  const Dataset train = make_data(screened_data(300, 1));
-  Trainer trainer = screened_trainer(train, 0, Precision::kFp32);
-  trainer.network().output().weights().row(700)[3] = std::numeric_limits<float>::infinity();
-  EXPECT_FALSE(SampleBounds(trainer.network().output(), nullptr, nullptr).bounded());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Batched bounded scoring gives the answers of exact scoring: of all labels, with bounds for frequent
+// Bounded scoring of batches gives the answers of exact scoring: of all labels, with bounds for frequent
 // features and exact sums for others, or without a linear term by falling length of rows; and of those that
 // inference by tables scores for every sample.
 #include <gtest/gtest.h>
@@ -27,6 +27,13 @@ DataSpec spec_of(std::uint32_t samples, std::uint64_t seed) {
   return spec;
 }
 
+// Rounded rows of 8,192 neurons are kept, and a neuron in 8 is scored for every sample by tables.
+DataSpec many_labels(std::uint32_t samples, std::uint64_t seed) {
+  DataSpec spec = spec_of(samples, seed);
+  spec.labels = 9000;
+  return spec;
+}
+
 Trainer trainer_of(const Dataset& train, double share, Activation activation) {
   Config config = make_config({dense(24, activation), sampled(0, 20, 12)}, 32, 16);
   config.layers.back().wide = true;
@@ -52,7 +59,7 @@ Answers answers(const Predictor& predictor, const Dataset& data, std::size_t at_
   return all;
 }
 
-TEST(BatchBoundedScorer, GivesTheAnswersOfExactScores) {
+TEST(BoundedScorer, GivesTheAnswersOfExactScores) {
   const Dataset train = make_data(spec_of(3000, 1)), data = make_data(spec_of(300, 2));
   for (const double share : {0.0, 0.3}) {
     for (const Activation activation : {Activation::kRelu, Activation::kTanh}) {
@@ -83,9 +90,10 @@ TEST(BatchBoundedScorer, GivesTheAnswersOfExactScores) {
   }
 }
 
-// A network without a linear term whose rows have lengths of 0 to 3. The longest third has rows of any signs;
-// of the others, which are up to 2.5 long, the weights are positive as activations of ReLU, and so most top
-// labels.
+// A network without a linear term. A third of its rows are 3 long, with weights of any signs. The best labels
+// of a sample are mostly among 2.2 long rows, an 18th of all, whose weights are positive as activations of
+// ReLU are: a chunk or two between the long ones and the others, at most 1 long. Some of the shortest have
+// large biases.
 Trainer trainer_of_many_lengths(const Dataset& train, double share, Activation activation) {
   Config config = make_config({dense(24, activation), sampled(0, 20, 12)}, 32, 16);
   config.loss.kind = LossKind::kSigmoid;
@@ -96,13 +104,13 @@ Trainer trainer_of_many_lengths(const Dataset& train, double share, Activation a
   Layer& output = trainer.network().output();
   for (std::uint32_t label = 0; label < output.size(); ++label) {
     Rng rng(1, Purpose::kProbe, label);
-    const bool is_long = label % 3 == 0;
-    const float length = is_long ? 3.0F : 0.1F * static_cast<float>(label % 26);
+    const bool is_long = label % 3 == 0, is_best = label % 18 == 1;
+    const float length = is_long ? 3.0F : is_best ? 2.2F : 0.05F * static_cast<float>(label % 20);
     const float weight = length / std::sqrt(static_cast<float>(output.inputs()));
     for (std::size_t c = 0; c < output.inputs(); ++c)
       output.weights().row(label)[c] = (is_long && rng.below(2) == 0 ? -weight : weight) *
                                        (0.9F + 0.2F * static_cast<float>(rng.uniform()));
-    *output.bias().row(label) = 0.001F * static_cast<float>(label % 7);
+    *output.bias().row(label) = label % 900 == 20 ? 4.0F : 0.001F * static_cast<float>(label % 7);
   }
   return trainer;
 }
@@ -128,8 +136,8 @@ void expect_same(const Trainer& trainer, const Dataset& data, InferenceOptions o
   }
 }
 
-TEST(BatchBoundedScorer, SkipsOnlyRowsThatAreTooShort) {
-  const Dataset train = make_data(spec_of(3000, 1)), data = make_data(spec_of(300, 2));
+TEST(BoundedScorer, SkipsOnlyRowsThatAreTooShort) {
+  const Dataset train = make_data(many_labels(3000, 1)), data = make_data(many_labels(300, 2));
   for (const double share : {0.0, 0.3}) {
     for (const Activation activation : {Activation::kRelu, Activation::kTanh}) {
       InferenceOptions options;
@@ -139,12 +147,8 @@ TEST(BatchBoundedScorer, SkipsOnlyRowsThatAreTooShort) {
   }
 }
 
-TEST(BatchBoundedScorer, NeuronsThatTablesLeaveOutHaveTheirExactScores) {
-  DataSpec spec = spec_of(3000, 1);
-  spec.labels = 9000;  // a neuron in 8 is scored for every sample
-  const Dataset train = make_data(spec);
-  spec.samples = 300, spec.seed = 2;
-  const Dataset data = make_data(spec);
+TEST(BoundedScorer, NeuronsThatTablesLeaveOutHaveTheirExactScores) {
+  const Dataset train = make_data(many_labels(3000, 1)), data = make_data(many_labels(300, 2));
   for (const double share : {0.0, 0.3}) {
     for (const Activation activation : {Activation::kRelu, Activation::kTanh}) {
       InferenceOptions options;
@@ -156,7 +160,7 @@ TEST(BatchBoundedScorer, NeuronsThatTablesLeaveOutHaveTheirExactScores) {
   }
 }
 
-TEST(BatchBoundedScorer, FindsTheTopKWhereAllLabelsAreSimilar) {
+TEST(BoundedScorer, FindsTheTopKWhereAllLabelsAreSimilar) {
   const Dataset train = make_data(spec_of(3000, 1)), data = make_data(spec_of(200, 2));
   Trainer trainer = trainer_of(train, 0.3, Activation::kRelu);
   make_labels_similar(trainer.network());
@@ -168,6 +172,45 @@ TEST(BatchBoundedScorer, FindsTheTopKWhereAllLabelsAreSimilar) {
   for (std::size_t i = 0; i < data.size(); ++i) {
     ASSERT_EQ(got[i].size(), want[i].size());
     for (std::size_t r = 0; r < want[i].size(); ++r) ASSERT_NEAR(got[i][r].score, want[i][r].score, 2e-5F);
+  }
+}
+
+// Where bounds prune too little for a block, and where the activations of one sample overflow, the others of
+// its block have the scores that they have alone.
+TEST(BoundedScorer, ScoresByRowAreTheSamplesOwnWhereBoundsFail) {
+  const Dataset train = make_data(spec_of(3000, 1));
+  std::vector<Sample> rows;
+  const Dataset drawn = make_data(spec_of(90, 2));
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    Sample row;
+    const SparseRow from = drawn.features(i);
+    for (std::size_t f = 0; f < from.ids.size(); ++f)
+      row.features.emplace_back(from.ids[f], i == 17 ? 3e38F : from.values[f]);
+    rows.push_back(row);
+  }
+  const Dataset data = dataset_of(rows, drawn.feature_count(), drawn.label_count());
+  Trainer trainer = trainer_of_many_lengths(train, 0.3, Activation::kRelu);
+  for (const bool similar : {false, true}) {
+    if (similar) {
+      for (float& w : trainer.network().output().weights().weights) w = 1e-3F * std::fabs(w);
+    }
+    InferenceOptions options;
+    options.by_row = true;
+    options.bound_first = true;
+    const Predictor predictor(trainer.trained(), options);
+    const Answers together = answers(predictor, data), alone = answers(predictor, data, 1);
+    options.bound_first = false;
+    const Answers exact = answers(Predictor(trainer.trained(), options), data);
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      ASSERT_EQ(together[i].size(), alone[i].size()) << i;
+      ASSERT_EQ(together[i].size(), exact[i].size()) << i;
+      for (std::size_t r = 0; r < alone[i].size(); ++r) {
+        ASSERT_EQ(together[i][r].label, alone[i][r].label) << i;
+        ASSERT_EQ(together[i][r].score, alone[i][r].score) << i;
+        const float tolerance = 2e-5F * std::max(1.0F, std::fabs(exact[i][r].score));
+        ASSERT_NEAR(together[i][r].score, exact[i][r].score, tolerance) << i;
+      }
+    }
   }
 }
 
