@@ -113,8 +113,7 @@ void print_memory(const Config& config, const MemoryPlan& plan, int threads, boo
   print("training           {} beside the data\n", memory_text(plan.training()));
   print("inference          {}, with tables {}\n", memory_text(plan.weights() + plan.neighbours),
         memory_text(plan.weights() + plan.neighbours + plan.tables()));
-  const Inference mode = config.eval.inference,
-                  used = resolved_inference(config, plan.layers.back().neurons, plan.frequent_share);
+  const Inference mode = config.eval.inference, used = resolved_inference(config, plan.layers.back().neurons);
   print("eval.inference     {}{}\n", spelling(mode),
         mode == Inference::kAuto ? fmt::format(": {} for such labels", spelling(used)) : "");
 }
@@ -182,7 +181,6 @@ void plan_small(const Model& model, MemoryPlan& plan) {
 MemoryPlan plan_of(const Model& model, int threads) {
   MemoryPlan plan =
       plan_memory(model.config, model.shape.inputs(), model.shape.labels, bounds_of(model), threads);
-  plan.frequent_share = model.network.frequent_share();
   if (model.form == ModelForm::kInt8) plan_small(model, plan);
   const Layer& output = model.network.output();
   if (linear_term_of(output) == nullptr) return plan;

@@ -49,11 +49,10 @@ Json json_of(const Config& config, const MemoryPlan& plan, bool guessed) {
                        {"inference_bytes", whole_bytes(inference)},
                        {"inference_with_tables_bytes", whole_bytes(inference + plan.tables())},
                        {"guessed", guessed}};
-  return {
-      {"layers", layers},
-      {"memory", memory},
-      {"inference", spelling(resolved_inference(config, plan.layers.back().neurons, plan.frequent_share))},
-      {"inference_asked", spelling(config.eval.inference)}};
+  return {{"layers", layers},
+          {"memory", memory},
+          {"inference", spelling(resolved_inference(config, plan.layers.back().neurons))},
+          {"inference_asked", spelling(config.eval.inference)}};
 }
 
 Json json_of(const Model& model, const std::string& path) {

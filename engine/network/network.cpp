@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
@@ -24,16 +22,6 @@ std::size_t output_neurons(const Config& config, const DataShape& shape) {
 }
 
 namespace {
-
-double frequent_share_of(std::vector<std::uint32_t> frequencies) {
-  if (frequencies.empty()) return 1;
-  const std::size_t frequent = std::max<std::size_t>(frequencies.size() / 8, 1);
-  const auto border = frequencies.begin() + static_cast<std::ptrdiff_t>(frequent);
-  std::ranges::nth_element(frequencies, border - 1, std::greater());
-  const double some = std::accumulate(frequencies.begin(), border, 0.0);
-  const double all = std::accumulate(border, frequencies.end(), some);
-  return all > 0 ? some / all : 1;
-}
 
 // The three inputs of a layer: activations of the layer below, dense features, sparse features as columns.
 void view_activations(const LayerBlock& below, BlockInput& in) {
@@ -67,11 +55,7 @@ Network::Network(const Config& config, const DataShape& shape)
     : Network(config, shape, whole_network(shape.inputs(), output_neurons(config, shape))) {}
 
 Network::Network(const Config& config, const DataShape& shape, NetworkParts parts)
-    : config_(config),
-      features_(shape.inputs()),
-      dense_(shape.dense),
-      frequent_share_(frequent_share_of(shape.label_frequencies)),
-      parts_(std::move(parts)) {
+    : config_(config), features_(shape.inputs()), dense_(shape.dense), parts_(std::move(parts)) {
   if (features_ == 0) fail_input("the training data has no features");
   const std::size_t neurons = output_neurons(config, shape);
   if (neurons < shape.labels) {

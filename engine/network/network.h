@@ -96,9 +96,6 @@ class Network {
   static std::string matrix_name(std::size_t matrix);
 
   bool wide() const { return config_.layers.back().wide; }
-  // Share of all labels of the training samples that belongs to the most frequent eighth of the labels: from
-  // 1/8, where all are equally frequent, to 1.
-  double frequent_share() const { return frequent_share_; }
 
   // Appends a sample to a block, with crosses and scaled. `data`: without crosses; its sparse features must
   // outlive the use of the block.
@@ -146,7 +143,6 @@ class Network {
   Config config_;
   std::size_t features_;
   std::size_t dense_;
-  double frequent_share_;
   NetworkParts parts_;
   std::shared_ptr<const InputTransform> transform_;
   std::optional<InputLayer> input_;

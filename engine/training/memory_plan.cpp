@@ -7,6 +7,7 @@
 #include "engine/inference/auto_inference.h"
 #include "engine/inference/chunks.h"
 #include "engine/inference/prediction_batch.h"
+#include "engine/inference/scorers.h"
 #include "engine/knn/feature_weight_learning.h"
 #include "engine/knn/neighbours.h"
 #include "engine/network/network_training.h"
@@ -127,6 +128,8 @@ double evaluation_bytes(const Config& config, const NetworkShape& shape, std::si
     bytes += WidePostings::bytes_of(wide, double(shape.features)) +
              WeightsByFeature::bytes_of(double(shape.layers.back().neurons), double(shape.features));
     if (bounds_scores(shape)) bytes += WideBounds::bytes_of(wide, double(shape.features));
+  } else if (bounds_scores(shape) && shape.input) {
+    bytes += Scorers::bounds_bytes_of(shape.layers.back().neurons, shape.layers.back().inputs);
   }
   if (config.neighbours.share > 0 && bounds.samples > 0)
     bytes += threads * Neighbours::scratch_bytes_of(double(bounds.samples), double(shape.features));

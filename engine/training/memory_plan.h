@@ -27,10 +27,9 @@ struct LayerPlan {
 
 struct MemoryPlan {
   std::vector<LayerPlan> layers;
-  double neighbours = 0;      // samples kept for votes; 0 where bounds.samples is not known
-  double frequent_share = 1;  // Network::frequent_share() where it is known
-  double step = 0;            // working memory of training steps, all threads; without optimizer state
-  double evaluation = 0;      // working memory of an evaluation, all threads
+  double neighbours = 0;  // samples kept for votes; 0 where bounds.samples is not known
+  double step = 0;        // working memory of training steps, all threads; without optimizer state
+  double evaluation = 0;  // working memory of an evaluation, all threads
   // Peaks of phases before the first step, freed by then: choice of feature crosses (before the network
   // exists), item regression, patterns of the linear term, and feature-weight learning.
   double search = 0, regression = 0, patterns = 0, learning = 0;

@@ -61,22 +61,11 @@ TEST(AutoInference, TakesAllNeuronsWhereTablesMissSomething) {
   EXPECT_EQ(of(items, kBound), Inference::kFull) << "known items would take the places of others";
 }
 
-TEST(AutoInference, TakesAllNeuronsForEquallyFrequentLabelsWithoutALinearTerm) {
+TEST(AutoInference, TakesAllNeuronsWithoutALinearTerm) {
   Config config = config_of();
   config.layers.back().wide = false;
-  EXPECT_EQ(of(config, kBound, {5, 256, false, kMinFrequentShare}), Inference::kLsh);
-  EXPECT_EQ(of(config, kBound, {5, 256, false, 0.125}), Inference::kFull);
-  config.layers.back().wide = true;
-  EXPECT_EQ(of(config, kBound, {5, 256, false, 0.125}), Inference::kLsh);
-}
-
-TEST(AutoInference, KnowsHowFrequentTheLabelsOfANetworkAre) {
-  const auto share = [](std::vector<std::uint32_t> frequencies) {
-    return Network(config_of(), {4, frequencies.size(), frequencies, 100, 0}).frequent_share();
-  };
-  EXPECT_DOUBLE_EQ(share(std::vector<std::uint32_t>(16, 3)), 0.125);
-  EXPECT_DOUBLE_EQ(share({1, 1, 1, 1, 1, 1, 1, 33, 60, 0, 0, 0, 0, 0, 0, 0}), 0.93);
-  EXPECT_DOUBLE_EQ(share({0, 0, 0}), 1);
+  EXPECT_EQ(of(config, kBound), Inference::kFull);
+  EXPECT_EQ(of(config, 30 * kBound), Inference::kFull);
 }
 
 TEST(AutoInference, OfAConfigurationIsThatOfItsLargestK) {
@@ -102,7 +91,8 @@ class AutoOfManyLabels : public testing::Test {
     Config config = config_of();
     config.layers.front().size = 16;
     config.layers.back().init_scale = 1;
-    config.layers.back().wide = false;
+    config.layers.back().wide_features = 4;
+    config.layers.back().wide_negatives = 0;
     config.neighbours.share = 0;
     config.data.crosses = 0;
     config.loss.kind = loss;
