@@ -11,8 +11,13 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kMinKept = 8192,
-                      kKeptShare = 16;  // rounded rows kept; at most a 16th if not for latency
+// Rounded rows that are kept without a linear term: those that are long, at least kMinKept, and if not for
+// low latency at most kManyKept or a part of all.
+constexpr std::size_t kMinKept = 8192, kManyKept = 65536, kKeptShare = 16;
+
+std::size_t most_kept(std::size_t rows) {
+  return std::min(rows, std::max(kManyKept, rows / kKeptShare));
+}
 
 // Chooses the number of bounded features such that bounds take at most a fourth of the memory of the linear
 // term and its postings.
@@ -46,8 +51,7 @@ Scorers::Scorers(const TrainedNetwork& trained, const ScorerChoice& choice, int 
 std::size_t Scorers::kept_rows(const FullScorer& full, bool low_latency) const {
   const std::size_t rows = full.output().size();
   if (!by_length_) return low_latency ? rows : 0;
-  const std::size_t most = low_latency ? rows : rows / kKeptShare;
-  return std::max(kMinKept, std::min(by_length_->long_rows, most));
+  return std::max(kMinKept, std::min(by_length_->long_rows, low_latency ? rows : most_kept(rows)));
 }
 
 void Scorers::choose_full(const TrainedNetwork& trained, const ScorerChoice& choice, int threads) {
@@ -67,14 +71,15 @@ void Scorers::choose_full(const TrainedNetwork& trained, const ScorerChoice& cho
     by_length_ = rows_by_length(full.output(), threads);
   }
   const std::span<const std::uint32_t> order = by_length_ ? by_length_->ids : full.output().all_neurons();
+  const std::size_t kept = kept_rows(full, choice.low_latency);
   const auto bounded = [&](BatchBounds::Form form) {
-    return &add<BoundedScorer>(full, network, order, bounds_, kept_rows(full, choice.low_latency), form,
-                               threads);
+    return &add<BoundedScorer>(full, network, order, bounds_, kept, form, threads);
   };
   const BatchBounds::Form form = BatchBounds::fastest(network.output().weights());
-  // A single sample takes the bytes of the kept rows, which are fewest as int8.
-  const bool keeps = choice.low_latency || by_length_;
-  const BoundedScorer* alone = keeps ? bounded(BatchBounds::Form::kInt8) : nullptr;
+  // A single sample needs kept rows: rounding them for it takes longer than its exact scores. It reads the
+  // fewest bytes as int8.
+  const bool keeps_all = by_length_ ? kept >= by_length_->long_rows : choice.low_latency;
+  const BoundedScorer* alone = keeps_all ? bounded(BatchBounds::Form::kInt8) : nullptr;
   if (alone != nullptr && alone->bounded()) alone_ = alone;
   if (!bound_first) return;
   const bool shared = alone != nullptr && form == BatchBounds::Form::kInt8;
@@ -83,7 +88,7 @@ void Scorers::choose_full(const TrainedNetwork& trained, const ScorerChoice& cho
 }
 
 double Scorers::bounds_bytes_of(std::size_t neurons, std::size_t inputs) {
-  const std::size_t kept = std::min(neurons, std::max(kMinKept, neurons / kKeptShare));
+  const std::size_t kept = most_kept(neurons);
   const double order = 2 * sizeof(std::uint32_t);  // with the keys
   return double(neurons) * order + BatchBounds::bytes_of(neurons, kept, inputs, WideBounds::kGroup);
 }
