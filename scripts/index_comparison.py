@@ -29,25 +29,24 @@ ABOUT = """\
 Written by `scripts/index_comparison.py`. Rows: the output layer of `configs/throughput.toml`, weights and bias, of the named
 number of labels; queries: hidden activations of test samples. Answers: the 5 labels of the largest inner product. Time: processor
 time of one thread, medians of five passes; of the tables and of all neurons that of predictions, hidden layers included, 512 samples
-at a time as `slide test` asks, of the others one sample at a time. MB: index and rows. The index of the tables holds the longest rows
-apart, one in 8 up to 8,192 and at least one in 48, which are scored for every sample: "longest rows alone" are those without tables.
-The sections of 20,000, 31,102, 670,091 and 1,000,000 rows are older: tables without hidden layers, bounds in any order of rows.
+at a time as `slide test` asks, or one at a time; of the others one sample at a time. MB: index and rows. The index of the tables holds
+the longest rows apart, one in 8 up to 8,192 and at least one in 48, which are scored for every sample: "longest rows" are those
+without tables. The sections of 20,000 and 1,000,000 rows are older: tables without hidden layers, bounds in any order of rows.
 """
 CONCLUSION = """\
 - **Where frequencies of labels differ much, an exact search needs no index.** Rows are gone through by falling length; rows that are
-  too short for the best five of every sample are not looked at. Of 3,000,000 rows all neurons take 25 us, without this order 2,330
-  to 2,610 us (the same binary; an AVX2 machine's instructions: 62 and 8,715 us), of 30,923 rows 21 us. At 670,091 labels (Amazon-670K's
-  shape) `slide test --inference full` takes 18 us a sample, `lsh` 80 us. hnswlib takes 53 us for .991 of 30,923, 802 us for .997 of
-  670,091 rows, and is built in 324 s there; the order in .2 s.
-- **The longest rows alone hold the answers there**: .999 of them. Tables add nothing to them. They pay for a single sample, which
-  takes 97 us by tables and 556 us by all neurons at 670,091 labels.
+  too short for the best five of a sample are not looked at, and of the long ones rounded copies are kept. A single sample takes 26 us
+  of 30,923 rows and 17 us of 670,091, in batches 20 and 8 us; hnswlib takes 56 us for .991 and 100 us for .993 of the answers, 817 us for
+  .997, and is built in 440 s at 670,091 rows; the order in .3 s. Of 3,000,000 rows batches took 2,330 to 2,610 us without this order.
+- **The longest rows hold the answers there**: .999 of them. Tables add nothing to them, and are slower than all neurons by length.
 - **With equally frequent labels the index fails.** On bible-xref (most frequent label in 0.6 % of the samples) it reaches .989,
   hnswlib .999. On wordnet-senses (each label in four samples) it reaches .404 whatever the number found, hnswlib .967;
   `slide test --inference lsh` has P@1 .188 there, all neurons .449. `default.toml` has .735 both ways: it takes candidates from the
-  linear term and the kNN too. With 104,000 such labels and `throughput.toml` it has P@1 .071, all neurons
-  .224, so `eval.inference = "auto"` takes all neurons for such networks.
-- **All neurons are then faster than a graph, too**: 8-bit bounds of all scores for 512 samples at a time, then exact scores where these
-  can be among the top. 20,000 rows of equally frequent labels take 44 us, and hnswlib 712 us for .967 of the answers.
+  linear term and the kNN too. With 104,000 such labels and `throughput.toml` it has P@1 .071, all neurons .224.
+  So `eval.inference = "auto"` takes all neurons of networks without a linear term.
+- **All neurons are then as fast as a graph or faster, too**: 8-bit bounds of all scores, then exact scores where these can be among
+  the top. On bible-xref a single sample takes 100 us, one of 512 takes 25 us, and hnswlib 69 us for .99; 20,000 rows of wordnet-senses
+  take 44 us, 512 at a time, and hnswlib 712 us for .967 of the answers.
 """
 LEAST_MISSED = 1e-4  # what is drawn for nothing
 
