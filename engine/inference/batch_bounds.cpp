@@ -12,7 +12,6 @@ namespace slide {
 
 namespace {
 
-constexpr double kMaxScore = 0x1p126;        // larger scores may overflow
 constexpr double kFloatError = 0x1p-22;      // error per column of two float sums, relative to the lengths
 constexpr float kUp = 1.001f;                // margin for lengths, which are float sums
 constexpr float kMinActivation = 0x1p-100f;  // activations below this in all units count as 0
@@ -167,7 +166,7 @@ BatchBounds::Scratch BatchBounds::make_scratch(std::size_t neurons, std::size_t 
 }
 
 // |w.x - w'.x'| <= |w - w'| |x| + |w'| |x - x'| by the triangle and Cauchy-Schwarz inequalities.
-bool BatchBounds::begin_block(const BlockInput& in, std::size_t first, Scratch& scratch) const {
+void BatchBounds::begin_block(const BlockInput& in, std::size_t first, Scratch& scratch) const {
   const auto& k = kernels::active();
   bool below_zero = false;
   for (std::size_t s = 0; s < in.samples; ++s) {
@@ -182,10 +181,9 @@ bool BatchBounds::begin_block(const BlockInput& in, std::size_t first, Scratch& 
       std::transform(scratch.row.begin(), scratch.row.end(), scratch.row.begin(), kernels::nearest_bf16);
     const float* x = scratch.row.data();
     const float length = kUp * std::sqrt(k.dot(x, x, in.width));
-    if (!(2 * longest_ * double{length} < kMaxScore)) return false;
     scratch.lengths[first + s] = length;
     scratch.error_lengths[first + s] = 0.0F;
-    if (form_ == Form::kFloat) continue;
+    if (form_ == Form::kFloat || !bounds(first + s, scratch)) continue;
     if (form_ == Form::kBf16) {
       std::transform(x, x + in.width, scratch.error.begin(),
                      [](float one) { return one - kernels::nearest_bf16(one); });
@@ -195,7 +193,6 @@ bool BatchBounds::begin_block(const BlockInput& in, std::size_t first, Scratch& 
     scratch.error_lengths[first + s] =
         kUp * std::sqrt(k.dot(scratch.error.data(), scratch.error.data(), in.width));
   }
-  return true;
 }
 
 // Rounds sample s of a block to bytes and computes the error; the block begins with sample `first` of the

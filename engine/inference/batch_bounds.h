@@ -60,9 +60,13 @@ class BatchBounds {
   // For batches of up to `samples` samples and up to `neurons` loaded neurons.
   Scratch make_scratch(std::size_t neurons, std::size_t samples) const;
 
-  // Begins a block whose first sample is number `first` of the batch. Returns false where approximate scores
-  // have no use: activations, or possibly exact scores, are not finite.
-  bool begin_block(const BlockInput& in, std::size_t first, Scratch& scratch) const;
+  // Begins a block whose first sample is number `first` of the batch.
+  void begin_block(const BlockInput& in, std::size_t first, Scratch& scratch) const;
+  // Whether approximate scores of sample i of the batch have a use: activations, and all possible exact
+  // scores, are finite.
+  bool bounds(std::size_t i, const Scratch& scratch) const {
+    return 2 * longest_ * double{scratch.lengths[i]} < kMaxScore;
+  }
 
   // Loads the neurons [first, first + count): rows of all of them or of none are kept.
   void load(std::size_t first, std::size_t count, Scratch& scratch) const;
@@ -82,6 +86,8 @@ class BatchBounds {
   }
 
  private:
+  static constexpr double kMaxScore = 0x1p126;  // larger scores may overflow
+
   std::size_t columns() const { return output_.inputs(); }
   RoundedRows make_rows(std::size_t count) const;
   void round_row(std::size_t neuron, std::size_t place, RoundedRows& rows, std::vector<float>& row) const;

@@ -20,6 +20,7 @@ constexpr std::size_t kExactCost = 64;  // of one exact score for one sample, in
 // threshold.
 constexpr std::size_t kMinCandidates = 16;
 constexpr std::size_t kManyScored = 512;  // exact scores per sample that pay for any number of neurons
+constexpr std::size_t kMoreByRow = 4;     // times as many, where one sample costs its block an exact pass
 // |min_score| is below this once a sample has k labels.
 constexpr float kMinScoreLimit = std::numeric_limits<float>::max();
 
@@ -53,7 +54,8 @@ BoundedPass::Scratch BoundedPass::make_scratch(std::size_t blocks, std::size_t l
   scratch.rescorer = rescorer_.make_scratch();
   scratch.bounded.reserve(blocks);
   scratch.exact.reserve(blocks);
-  scratch.scored.resize(blocks);
+  scratch.left.resize(blocks);
+  scratch.scored.resize(samples);
   scratch.wide.resize(blocks);
   scratch.walks.resize(blocks);
   if (wide_bounds_) {
@@ -70,13 +72,6 @@ BoundedPass::Scratch BoundedPass::make_scratch(std::size_t blocks, std::size_t l
   return scratch;
 }
 
-// Whether so many exact scores were needed that scoring the whole block exactly is faster.
-bool BoundedPass::prunes_too_little(std::uint32_t b, const PredictionBatch& batch,
-                                    const Scratch& scratch) const {
-  const std::size_t max_scored = std::max(kManyScored, ids_.size() / kExactCost);
-  return scratch.scored[b] > batch.inputs[b].samples * max_scored;
-}
-
 std::span<const std::uint32_t> BoundedPass::score(PredictionBatch& batch, Scratch& scratch) const {
   scratch.limit = std::max(kMinCandidates, 2 * batch.k);
   choose_blocks(batch, scratch);
@@ -88,10 +83,9 @@ std::span<const std::uint32_t> BoundedPass::score(PredictionBatch& batch, Scratc
       score_chunk(chunk, std::min(kChunk, end - chunk), batch, scratch);
   }
   for (const std::uint32_t b : scratch.bounded) finish(b, batch, scratch);
-  if (batch.by_row) {
-    for (const std::uint32_t b : scratch.exact) score_each(b, batch, scratch);
-    scratch.exact.clear();
-  }
+  scratch.exact.clear();
+  for (std::uint32_t b = 0; b < batch.inputs.size(); ++b)
+    if (scratch.left[b] < batch.inputs[b].samples) scratch.exact.push_back(b);
   return scratch.exact;
 }
 
@@ -102,36 +96,35 @@ bool BoundedPass::any_left(std::size_t first, const PredictionBatch& batch, cons
          });
 }
 
+// Lists the blocks with samples that have bounds.
 void BoundedPass::choose_blocks(PredictionBatch& batch, Scratch& scratch) const {
   scratch.bounded.clear();
-  scratch.exact.clear();
   for (std::uint32_t b = 0; b < batch.inputs.size(); ++b) {
-    scratch.scored[b] = 0;
-    (begin_block(b, batch, scratch) ? scratch.bounded : scratch.exact).push_back(b);
+    begin_block(b, batch, scratch);
+    if (scratch.left[b] > 0) scratch.bounded.push_back(b);
   }
 }
 
-// Returns false where there are no bounds.
-bool BoundedPass::begin_block(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const {
+void BoundedPass::begin_block(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const {
   const BlockInput& in = batch.inputs[b];
   const std::size_t first = batch.sample(b, 0);
-  if (!hidden_bounds_.begin_block(in, first, scratch.hidden_bounds)) return false;
+  hidden_bounds_.begin_block(in, first, scratch.hidden_bounds);
   scratch.wide[b].clear();
-  if (wide_bounds_) {
-    for (std::size_t s = 0; s < in.samples; ++s)
-      if (!wide_bounds_->append(batch.single_features(b, s), scratch.wide[b])) return false;
-    postings_->start(*in.features, wide_bounds_->few(), scratch.walks[b]);
-  }
+  scratch.left[b] = 0;
   for (std::size_t s = 0; s < in.lanes; ++s) {
-    scratch.candidates[first + s].clear();
-    scratch.min_score[first + s] =
-        s < in.samples ? batch.best[first + s].threshold() : std::numeric_limits<float>::infinity();
+    const std::size_t i = first + s;
+    scratch.candidates[i].clear();
+    scratch.scored[i] = 0;
+    scratch.min_score[i] = std::numeric_limits<float>::infinity();
+    if (s >= in.samples) continue;
+    const bool wide = !wide_bounds_ || wide_bounds_->append(batch.single_features(b, s), scratch.wide[b]);
+    batch.exact[i] = wide && hidden_bounds_.bounds(i, scratch.hidden_bounds) ? 0 : 1;
+    if (batch.exact[i] != 0) continue;
+    ++scratch.left[b];
+    if (batch.votes) rescorer_.score_first_votes(b, s, batch, scratch.rescorer);
+    scratch.min_score[i] = batch.best[i].threshold();
   }
-  for (std::size_t s = 0; batch.votes && s < in.samples; ++s) {
-    rescorer_.score_first_votes(b, s, batch, scratch.rescorer);
-    scratch.min_score[first + s] = batch.best[first + s].threshold();
-  }
-  return true;
+  if (wide_bounds_) postings_->start(*in.features, wide_bounds_->few(), scratch.walks[b]);
 }
 
 // Computes bounds of the linear term for some groups of neurons.
@@ -140,7 +133,7 @@ void BoundedPass::bound_wide_tile(std::size_t first_group, std::size_t groups, P
   if (!wide_bounds_) return;
   constexpr std::size_t kGroups = kWideTile / kGroup;
   for (const std::uint32_t b : scratch.bounded) {
-    if (prunes_too_little(b, batch, scratch)) continue;
+    if (scratch.left[b] == 0) continue;
     const BlockInput& in = batch.inputs[b];
     for (std::size_t s = 0; s < in.samples; ++s)
       wide_bounds_->bound(scratch.wide[b], s, first_group, groups, scratch.by_sample.data() + s * kGroups);
@@ -154,6 +147,7 @@ bool BoundedPass::may_reach(std::uint32_t b, const BatchBounds::Reach& reach, co
                             const Scratch& scratch) const {
   const std::size_t sample = batch.sample(b, 0);
   for (std::size_t s = sample; s < sample + batch.inputs[b].samples; ++s) {
+    if (batch.exact[s] != 0) continue;
     const float most = reach.length * scratch.hidden_bounds.lengths[s] + reach.bias,
                 least = scratch.min_score[s];
     if (!(most + WideBounds::kRounding * (1.0F + std::fabs(least)) < least)) return true;
@@ -165,7 +159,7 @@ void BoundedPass::score_chunk(std::size_t first, std::size_t count, PredictionBa
                               Scratch& scratch) const {
   bool loaded = false;
   for (const std::uint32_t b : scratch.bounded) {
-    if (prunes_too_little(b, batch, scratch)) continue;
+    if (scratch.left[b] == 0) continue;
     if (!wide_bounds_ && !may_reach(b, reach_[first / kChunk], batch, scratch)) continue;
     if (!loaded) hidden_bounds_.load(first, count, scratch.hidden_bounds);
     loaded = true;
@@ -207,49 +201,45 @@ void BoundedPass::list_candidates(std::uint32_t b, std::size_t group, const floa
                                                            scratch.threshold.data(), scratch.places.data());
   for (std::size_t i = 0; i < found; ++i) {
     const std::size_t at = scratch.places[i], s = at % lanes, sample = batch.sample(b, s);
+    if (batch.exact[sample] != 0) continue;
     scratch.candidates[sample].push_back({ids_[group * kGroup + at / lanes], z[at] + scratch.max_excess[s]});
     if (scratch.candidates[sample].size() >= scratch.limit) score_candidates(b, s, batch, scratch);
   }
 }
 
-// Scores the candidates of a sample exactly.
+// Scores the candidates of a sample exactly. Where bounds prune too little, leaves its block to ExactPass,
+// which is then faster; with by_row, whose samples do not depend on each other, the sample.
 void BoundedPass::score_candidates(std::uint32_t b, std::size_t s, PredictionBatch& batch,
                                    Scratch& scratch) const {
-  const std::size_t sample = batch.sample(b, s);
-  scratch.scored[b] += rescorer_.score(scratch.candidates[sample], b, s, batch, scratch.rescorer);
+  const std::size_t samples = batch.inputs[b].samples, sample = batch.sample(b, s);
+  std::size_t& scored = scratch.scored[batch.by_row ? sample : batch.sample(b, 0)];
+  scored += rescorer_.score(scratch.candidates[sample], b, s, batch, scratch.rescorer);
   scratch.min_score[sample] = batch.best[sample].threshold();
+  const std::size_t most = std::max(kManyScored, ids_.size() / kExactCost);
+  if (scored <= (batch.by_row ? kMoreByRow : samples) * most) return;
+  if (batch.by_row) return leave(b, s, batch, scratch);
+  for (std::size_t one = 0; one < samples; ++one) leave(b, one, batch, scratch);
 }
 
-// Scores the remaining candidates of a block; a block whose bounds prune too little is listed to be scored
-// exactly.
+// Leaves a sample to ExactPass.
+void BoundedPass::leave(std::uint32_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const {
+  const std::size_t sample = batch.sample(b, s);
+  if (batch.exact[sample] != 0) return;
+  batch.exact[sample] = 1;
+  --scratch.left[b];
+  scratch.min_score[sample] = std::numeric_limits<float>::infinity();
+  scratch.candidates[sample].clear();
+  batch.best[sample].clear();
+  if (batch.votes) batch.votes->restart(sample);
+}
+
+// Scores the remaining candidates of a block.
 void BoundedPass::finish(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const {
   const std::size_t samples = batch.inputs[b].samples;
-  for (std::size_t s = 0; s < samples && !prunes_too_little(b, batch, scratch); ++s)
-    score_candidates(b, s, batch, scratch);
-  if (!prunes_too_little(b, batch, scratch)) {
-    for (std::size_t s = 0; is_whole() && batch.votes && s < samples; ++s)
-      rescorer_.score_last_votes(b, s, batch, scratch.rescorer);
-    return;
-  }
-  for (std::size_t s = 0; s < samples; ++s) {
-    const std::size_t sample = batch.sample(b, s);
-    batch.best[sample].clear();
-    if (batch.votes) batch.votes->restart(sample);
-  }
-  scratch.exact.push_back(b);
-}
-
-// Scores all neurons for the samples of a block exactly, one sample at a time.
-void BoundedPass::score_each(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const {
-  for (std::size_t s = 0; s < batch.inputs[b].samples; ++s) {
-    std::vector<CandidateRescorer::Candidate>& candidates = scratch.candidates[batch.sample(b, s)];
-    candidates.clear();
-    for (const std::uint32_t id : ids_) {
-      candidates.push_back({id, std::numeric_limits<float>::infinity()});
-      if (candidates.size() >= scratch.limit) score_candidates(b, s, batch, scratch);
-    }
-    score_candidates(b, s, batch, scratch);
-  }
+  for (std::size_t s = 0; s < samples; ++s)
+    if (batch.exact[batch.sample(b, s)] == 0) score_candidates(b, s, batch, scratch);
+  for (std::size_t s = 0; is_whole() && batch.votes && s < samples; ++s)
+    if (batch.exact[batch.sample(b, s)] == 0) rescorer_.score_last_votes(b, s, batch, scratch.rescorer);
 }
 
 }  // namespace slide

@@ -6,9 +6,8 @@
 // features for a group of neurons (WideBounds). Without a linear term, groups whose rows are too short for
 // the threshold of every sample of a block are skipped: neurons are best given by falling length of their
 // rows (Teflioudi et al., "LEMP: Fast Retrieval of Large Entries in a Matrix Product", SIGMOD 2015), and the
-// pass ends where all later ones are too short. Blocks for which bounds are unavailable or prune too little
-// are left to ExactPass, or with by_row scored one sample at a time, so that all scores have the same order
-// of sums.
+// pass ends where all later ones are too short. Samples without bounds, and blocks for which bounds prune too
+// little, are left to ExactPass.
 //
 // Immutable, safe from any thread with one Scratch per thread; refers to the network.
 #pragma once
@@ -50,15 +49,14 @@ class BoundedPass {
 
   // Adds to batch.best all neurons of `ids` that are among the top k of a sample; passes exact scores of
   // labels with kNN votes, of any neuron, to batch.votes, all that matter where `ids` are all neurons of the
-  // layer. Returns the blocks that remain to be scored exactly, as they were, valid until the next call: none
-  // with batch.by_row, which requires that there is no linear term. Preconditions: may_score(batch), and
-  // batch.best is empty.
+  // layer. Sets batch.exact of the samples that remain to be scored exactly, as they were, and returns their
+  // blocks, valid until the next call. With batch.by_row other samples of a block do not change which they
+  // are. Preconditions: may_score(batch), and batch.best is empty.
   std::span<const std::uint32_t> score(PredictionBatch& batch, Scratch& scratch) const;
 
  private:
-  bool prunes_too_little(std::uint32_t b, const PredictionBatch& batch, const Scratch& scratch) const;
   void choose_blocks(PredictionBatch& batch, Scratch& scratch) const;
-  bool begin_block(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const;
+  void begin_block(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const;
   void bound_wide_tile(std::size_t first_group, std::size_t groups, PredictionBatch& batch,
                        Scratch& scratch) const;
   bool any_left(std::size_t first, const PredictionBatch& batch, const Scratch& scratch) const;
@@ -70,7 +68,7 @@ class BoundedPass {
   void set_thresholds(std::uint32_t b, std::size_t group, PredictionBatch& batch, Scratch& scratch) const;
   void score_candidates(std::uint32_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
   void finish(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const;
-  void score_each(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const;
+  void leave(std::uint32_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
 
   // Whether the neurons are all of the layer.
   bool is_whole() const { return ids_.size() == output_.size(); }
@@ -88,15 +86,18 @@ class BoundedPass {
 struct BoundedPass::Scratch {
   BatchBounds::Scratch hidden_bounds;
   CandidateRescorer::Scratch rescorer;
-  std::vector<std::uint32_t> bounded, exact;  // blocks scored by bounds; blocks scored exactly
-  std::size_t limit = 0;                      // candidates of a sample that are listed before they are scored
-  std::vector<std::size_t> scored;            // by block: exact scores computed so far
+  // Blocks with samples that have bounds; blocks with samples that are left to ExactPass.
+  std::vector<std::uint32_t> bounded, exact;
+  std::size_t limit = 0;  // candidates of a sample that are listed before they are scored
   // One element per block:
+  std::vector<std::size_t> left;          // samples that are not left to ExactPass
   std::vector<WideBounds::Samples> wide;  // frequent features of its samples
   std::vector<WidePostings::Walk> walks;  // over the postings of its rare features
   AlignedArray<float> bounds;             // of the linear term, [groups of a tile x lanes] for each block
   // One element per sample of the batch:
   std::vector<float> min_score;  // labels of lower score are not among the top k
+  // Exact scores computed so far; without by_row of all samples of a block, at its first one.
+  std::vector<std::size_t> scored;
   std::vector<std::vector<CandidateRescorer::Candidate>> candidates;  // candidates not yet scored exactly
   // Of the block being scored:
   AlignedArray<float> z;          // approximate scores, [neurons of a tile x lanes]

@@ -87,6 +87,7 @@ void CandidateScorer::score(PredictionBatch& batch, Scorer::Scratch& scratch) co
 // Scores the neurons of always_ids_.
 void CandidateScorer::score_always(PredictionBatch& batch, Scratch& scratch) const {
   auto blocks = std::span<const std::uint32_t>(scratch.all_blocks).first(batch.inputs.size());
+  std::ranges::fill(batch.exact, 1);
   if (bounded_ && BoundedPass::may_score(batch)) blocks = bounded_->score(batch, scratch.bounded);
   pass_.score(always_ids_, always_postings_ ? &*always_postings_ : nullptr, blocks, batch, scratch.pass);
 }

@@ -37,8 +37,8 @@ class Chunks {
 
   // For each tile of `ids` (ascending): calls score(inputs, tile, z) for all listed blocks, then, per block,
   // adds the linear term from `postings` (postings of these ids, or nullptr), passes the scores of voted
-  // labels to batch.votes and calls keep(b, tile, z of b). Without postings, score() includes the linear
-  // term.
+  // labels of the samples of batch.exact to batch.votes and calls keep(b, tile, z of b). Without postings,
+  // score() includes the linear term.
   template <class Score, class Keep>
   void go_over(std::span<const std::uint32_t> ids, const WidePostings* postings,
                std::span<const std::uint32_t> blocks, PredictionBatch& batch, Scratch& scratch, Score&& score,
@@ -52,8 +52,10 @@ class Chunks {
         const BlockInput& in = batch.inputs[b];
         if (postings != nullptr)
           postings->add(*in.features, first, first + chunk.size(), in.lanes, z, scratch.walks[b]);
-        for (std::size_t s = 0; batch.votes && s < in.samples; ++s)
-          batch.votes->take_scores(batch.sample(b, s), chunk, z + s, in.lanes);
+        for (std::size_t s = 0; batch.votes && s < in.samples; ++s) {
+          const std::size_t i = batch.sample(b, s);
+          if (batch.exact[i] != 0) batch.votes->take_scores(i, chunk, z + s, in.lanes);
+        }
         keep(b, chunk, z);
         z += chunk.size() * in.lanes;
       }

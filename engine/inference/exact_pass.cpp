@@ -26,9 +26,11 @@ void keep_best(std::size_t b, std::span<const std::uint32_t> chunk, const float*
                ExactPass::Scratch& scratch) {
   const BlockInput& in = batch.inputs[b];
   TopK* best = batch.best.data() + batch.sample(b, 0);
+  const char* exact = batch.exact.data() + batch.sample(b, 0);
   if (batch.k > TopK::kMaxInOrder) return keep_many(chunk, in, z, best, scratch.columns);
   for (std::size_t s = 0; s < in.lanes; ++s)
-    scratch.threshold[s] = s < in.samples ? best[s].threshold() : std::numeric_limits<float>::infinity();
+    scratch.threshold[s] =
+        s < in.samples && exact[s] != 0 ? best[s].threshold() : std::numeric_limits<float>::infinity();
   const std::size_t found = kernels::active().select_above(z, chunk.size(), in.lanes,
                                                            scratch.threshold.data(), scratch.places.data());
   const auto lanes = static_cast<std::uint32_t>(in.lanes);

@@ -27,8 +27,9 @@ class ExactPass {
   const Chunks& chunks() const { return chunks_; }
   Scratch make_scratch(std::size_t blocks, std::size_t lanes) const;
 
-  // Scores the neurons `ids` (ascending) for the samples of `blocks`; adds the results to batch.best,
-  // batch.log_norm and batch.votes. See Chunks::go_over().
+  // Scores the neurons `ids` (ascending) for the samples of `blocks`; adds the results of those of
+  // batch.exact, of all with batch.log_softmax or k > TopK::kMaxInOrder, to batch.best, batch.log_norm and
+  // batch.votes. See Chunks::go_over().
   void score(std::span<const std::uint32_t> ids, const WidePostings* postings,
              std::span<const std::uint32_t> blocks, PredictionBatch& batch, Scratch& scratch) const;
 

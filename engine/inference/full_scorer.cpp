@@ -1,5 +1,6 @@
 #include "engine/inference/full_scorer.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "engine/wide/linear_term.h"
@@ -23,6 +24,7 @@ std::unique_ptr<FullScorer::Scratch> FullScorer::make_full_scratch(std::size_t b
 
 void FullScorer::score(PredictionBatch& batch, Scorer::Scratch& scratch) const {
   auto& own = static_cast<Scratch&>(scratch);
+  std::ranges::fill(batch.exact, 1);
   score(std::span(own.all_blocks).first(batch.inputs.size()), batch, own.pass);
 }
 

@@ -41,6 +41,7 @@ void PredictionBatch::reserve(const TrainedNetwork& trained, std::size_t block_c
   scratch = trained.network.make_inference_scratch(lanes, entries);
   best.resize(block_count * lanes);
   log_norm.resize(block_count * lanes);
+  exact.resize(block_count * lanes);
   if (trained.neighbours != nullptr && !votes)
     votes.emplace(*trained.neighbours, trained.network.config().loss.kind,
                   trained.network.parts().own_neurons());

@@ -75,6 +75,8 @@ struct PredictionBatch {
   // neurons; network scores of labels with kNN votes.
   std::vector<TopK> best;
   std::vector<double> log_norm;
+  // Whether ExactPass computes all scores of a sample; else bounds come first (BoundedPass).
+  std::vector<char> exact;
   std::optional<KnnVotes> votes;
 
   // Index in the batch of sample s of block b.

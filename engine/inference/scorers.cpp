@@ -61,10 +61,7 @@ void Scorers::choose_full(const TrainedNetwork& trained, const ScorerChoice& cho
   // Bounds do not give the softmax normaliser that kNN votes need, and require a hidden layer.
   const bool needs_all = trained.neighbours != nullptr && is_normalised(network.config().loss.kind);
   if (needs_all || !has_whole_input(network)) return;
-  // With by_row a block could be scored exactly as a whole, which has another order of sums with the linear
-  // term.
-  const bool bound_first = choice.bound_first && !(choice.by_row && full.postings() != nullptr);
-  if (!bound_first && !choice.low_latency) return;
+  if (!choice.bound_first && !choice.low_latency) return;
   if (full.postings() != nullptr) {
     bounds_ = bounds_of(*full.postings(), full.output().size(), threads);
   } else {
@@ -81,7 +78,7 @@ void Scorers::choose_full(const TrainedNetwork& trained, const ScorerChoice& cho
   const bool keeps_all = by_length_ ? kept >= by_length_->long_rows : choice.low_latency;
   const BoundedScorer* alone = keeps_all ? bounded(BatchBounds::Form::kInt8) : nullptr;
   if (alone != nullptr && alone->bounded()) alone_ = alone;
-  if (!bound_first) return;
+  if (!choice.bound_first) return;
   const bool shared = alone != nullptr && form == BatchBounds::Form::kInt8;
   const BoundedScorer* together = shared ? alone : bounded(form);
   if (together->bounded()) together_ = together;

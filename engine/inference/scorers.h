@@ -25,7 +25,6 @@ struct ScorerChoice {
   std::size_t candidates = 0;         // of kLsh, as in InferenceOptions
   bool low_latency = false;           // of kFull, as in InferenceOptions:
   bool bound_first = false;           // bounds first, where the network has any
-  bool by_row = false;
 
   bool operator==(const ScorerChoice&) const = default;
 };

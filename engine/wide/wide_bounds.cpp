@@ -57,8 +57,9 @@ WideBounds::WideBounds(const WidePostings& postings, std::size_t neurons, std::s
 }
 
 bool WideBounds::append(const SparseRow& row, Samples& samples) const {
-  for (const float value : row.values) {
-    if (!(value >= 0.0f)) return false;
+  if (!std::ranges::all_of(row.values, [](float value) { return value >= 0.0f; })) {
+    samples.from.push_back(samples.rows.size());
+    return false;
   }
   for (std::size_t i = 0; i < row.ids.size(); ++i) {
     if (rows_[row.ids[i]] == kNone) continue;

@@ -37,8 +37,8 @@ class WideBounds {
 
     void clear();
   };
-  // Appends a sample. Returns false and changes nothing where a value is negative or NaN: no bound exists
-  // then.
+  // Appends a sample. Returns false, and appends one without entries, where a value is negative or NaN: no
+  // bound exists then.
   bool append(const SparseRow& row, Samples& samples) const;
 
   // bounds[g - first] = upper bound of the bounded features' contribution to the score of any neuron of group

@@ -175,43 +175,52 @@ TEST(BoundedScorer, FindsTheTopKWhereAllLabelsAreSimilar) {
   }
 }
 
-// Where bounds prune too little for a block, and where the activations of one sample overflow, the others of
-// its block have the scores that they have alone.
-TEST(BoundedScorer, ScoresByRowAreTheSamplesOwnWhereBoundsFail) {
-  const Dataset train = make_data(spec_of(3000, 1));
+// Samples of which one has activations that overflow and, with the linear term, one a value below 0: neither
+// has bounds.
+Dataset some_without_bounds(const Dataset& drawn) {
   std::vector<Sample> rows;
-  const Dataset drawn = make_data(spec_of(90, 2));
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     Sample row;
     const SparseRow from = drawn.features(i);
     for (std::size_t f = 0; f < from.ids.size(); ++f)
-      row.features.emplace_back(from.ids[f], i == 17 ? 3e38F : from.values[f]);
+      row.features.emplace_back(from.ids[f], i == 17 ? 3e38F : i == 40 ? -from.values[f] : from.values[f]);
     rows.push_back(row);
   }
-  const Dataset data = dataset_of(rows, drawn.feature_count(), drawn.label_count());
-  Trainer trainer = trainer_of_many_lengths(train, 0.3, Activation::kRelu);
-  for (const bool similar : {false, true}) {
-    if (similar) {
-      for (float& w : trainer.network().output().weights().weights) w = 1e-3F * std::fabs(w);
-    }
-    InferenceOptions options;
-    options.by_row = true;
-    options.bound_first = true;
-    const Predictor predictor(trainer.trained(), options);
-    const Answers together = answers(predictor, data), alone = answers(predictor, data, 1);
-    options.bound_first = false;
-    const Answers exact = answers(Predictor(trainer.trained(), options), data);
-    for (std::size_t i = 0; i < data.size(); ++i) {
-      ASSERT_EQ(together[i].size(), alone[i].size()) << i;
-      ASSERT_EQ(together[i].size(), exact[i].size()) << i;
-      for (std::size_t r = 0; r < alone[i].size(); ++r) {
-        ASSERT_EQ(together[i][r].label, alone[i][r].label) << i;
-        ASSERT_EQ(together[i][r].score, alone[i][r].score) << i;
-        const float tolerance = 2e-5F * std::max(1.0F, std::fabs(exact[i][r].score));
-        ASSERT_NEAR(together[i][r].score, exact[i][r].score, tolerance) << i;
-      }
+  return dataset_of(rows, drawn.feature_count(), drawn.label_count());
+}
+
+void expect_by_row(const Trainer& trainer, const Dataset& data) {
+  InferenceOptions options;
+  options.by_row = true;
+  options.bound_first = true;
+  const Predictor predictor(trainer.trained(), options);
+  const Answers together = answers(predictor, data), alone = answers(predictor, data, 1);
+  options.bound_first = false;
+  const Answers exact = answers(Predictor(trainer.trained(), options), data);
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    ASSERT_EQ(together[i].size(), alone[i].size()) << i;
+    ASSERT_EQ(together[i].size(), exact[i].size()) << i;
+    for (std::size_t r = 0; r < alone[i].size(); ++r) {
+      ASSERT_EQ(together[i][r].label, alone[i][r].label) << i;
+      ASSERT_EQ(together[i][r].score, alone[i][r].score) << i;
+      const float tolerance = 2e-5F * std::max(1.0F, std::fabs(exact[i][r].score));
+      ASSERT_NEAR(together[i][r].score, exact[i][r].score, tolerance) << i;
     }
   }
+}
+
+// Where bounds prune too little, and where a sample has none, other samples of the block do not matter.
+TEST(BoundedScorer, ScoresByRowAreTheSamplesOwnWhereBoundsFail) {
+  const Dataset train = make_data(many_labels(3000, 1)),
+                data = some_without_bounds(make_data(many_labels(90, 2)));
+  Trainer plain = trainer_of_many_lengths(train, 0.3, Activation::kRelu),
+          wide = trainer_of(train, 0.3, Activation::kRelu);
+  expect_by_row(plain, data);
+  expect_by_row(wide, data);
+  for (float& w : plain.network().output().weights().weights) w = 1e-3F * std::fabs(w);
+  make_labels_similar(wide.network());
+  expect_by_row(plain, data);
+  expect_by_row(wide, data);
 }
 
 }  // namespace

@@ -123,10 +123,11 @@ TEST(WideBounds, ThereAreNoneForValuesBelowZero) {
   const WideBounds bounds = bounds_of(some_path(false), 0);
   WideBounds::Samples samples;
   const std::vector<std::uint32_t> ids = {1, 4};
+  std::size_t appended = 1;
   for (const float value : {-1e-6F, -3.0F, std::numeric_limits<float>::quiet_NaN()}) {
     const std::vector<float> values = {2.0F, value};
     EXPECT_FALSE(bounds.append({ids, values}, samples));
-    EXPECT_EQ(samples.from.size(), 1U);
+    EXPECT_EQ(samples.from.size(), ++appended);
     EXPECT_TRUE(samples.rows.empty());
   }
   const std::vector<float> values = {2.0F, 0.0F};
