@@ -64,8 +64,9 @@ Words<Arch> as_words(const Vec<Arch>& v) {
 #endif
 }
 
-constexpr size_t kRowsAhead = 4;        // prefetch distance of kernels that process single rows
-constexpr size_t kShortRowsAhead = 16;  // of a cache line or two
+// Prefetch distances, in rows, of kernels that process one row at a time.
+constexpr size_t kRowsAhead = 4;
+constexpr size_t kShortRowsAhead = 16;  // for rows of a cache line or two
 
 // Must be inlined, else GCC drops it: see base/prefetch.h, which must not be included here.
 [[gnu::always_inline]] inline void prefetch_row(const float* row, size_t n) {
