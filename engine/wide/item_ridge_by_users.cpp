@@ -44,7 +44,9 @@ AlignedArray<float> inverse_of_users(const RidgeUsers& users, double penalty, st
   return matrix;
 }
 
-// Fills scratch.items for the items [first, first + count).
+// Fills scratch.items with c_ij = x_i^T K x_j for all items i and the items j in [first, first + count); x_j
+// is the column of item j in X: 1 for its users. First sums the rows of K over the users of j, then these
+// sums over the users of i.
 void regress(const RidgeUsers& of, const AlignedArray<float>& inverse, std::size_t stride, std::size_t first,
              std::size_t count, ByUsersScratch& scratch) {
   const std::size_t users = of.size(), items = of.item_count();

@@ -130,6 +130,8 @@ void grow_output(const Network& from, const GrownShape& to, int threads, Optimiz
 
 }  // namespace
 
+// Initialises the larger network as for a start, then copies the rows and columns of known features and
+// labels over it, matrix by matrix; its optimizer state likewise.
 Network grown(const Network& from, const Config& config, const GrownShape& to, int threads,
               OptimizerState* state) {
   const std::vector<MatrixGrowth> growth = growth_of(from, to.growth);

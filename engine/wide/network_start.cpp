@@ -130,6 +130,8 @@ double bytes_of_item_weights(const Config& config, std::size_t users, std::size_
   return regresses_items(config) ? bytes_of_item_fit(users, items, entries, pairs, threads) : 0;
 }
 
+// The fit, damped by layer.wide_fit; without a fit the configured scale and prior. With item weights all
+// biases get the fitted bias of a label of mean log-odds.
 OutputInit output_init(const Config& config, const FeatureScale& scale, const Dataset& train,
                        const DataShape& shape, int threads, const ItemWeights* items) {
   const LayerConfig& layer = config.layers.back();

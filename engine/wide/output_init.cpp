@@ -50,6 +50,7 @@ struct SampleBlock {
   std::size_t evidence = 0;  // samples that share a label with another sample or a label text
 };
 
+// Samples up to kSamples training samples with their labels.
 SampleBlock draw_block(const Dataset& train, const LabelSums& sums, const FeatureScale& scale, Rng& rng) {
   SampleBlock block;
   block.samples = draw(kSamples, train.samples(), rng);

@@ -99,6 +99,7 @@ WideCandidates::Scratch WideCandidates::make_scratch() const {
   return scratch;
 }
 
+// Adds up the postings of the row's features in scores; `touched` grows only where a score was 0 before.
 void WideCandidates::start(const SparseRow& row, Scratch& scratch) const {
   std::uint64_t postings = 0;
   for (const std::uint32_t feature : row.ids) {
