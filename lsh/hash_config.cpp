@@ -45,6 +45,7 @@ MaybeFault check_limits(const HashConfig& config, const std::string& section) {
   return check("topk_ratio", config.topk_ratio, 1, UINT32_MAX);
 }
 
+// The k codes of a fingerprint must fit into range_pow bits; the message says how to change either.
 MaybeFault check_fingerprint(const HashConfig& config, const std::string& section) {
   const std::uint32_t bits = code_bits(config);
   const std::uint32_t needed = std::max(config.k, 1U) * bits;

@@ -115,6 +115,8 @@ void HashFunctions::prefetch_rows(const RowSet& set, std::size_t begin, std::siz
   }
 }
 
+// kRowLanes rows at a time, transposed and centred; long rows one at a time. Copies the fingerprints [table
+// x lane] of each group to their rows.
 void HashFunctions::hash_rows(const RowSet& set, HashScratch& scratch, std::uint32_t* fingerprints,
                               std::size_t stride, float* norms2) const {
   prepare(scratch, kRowLanes);

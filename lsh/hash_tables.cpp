@@ -116,6 +116,7 @@ void HashTables::add_fifo(Table& table, Bucket& bucket, std::uint32_t neuron) {
   first[oldest++] = neuron;
 }
 
+// Later entries close the gap; the index of the oldest entry follows.
 void HashTables::remove_fifo(Table& table, Bucket& bucket, std::uint32_t neuron) {
   std::uint32_t& oldest = bucket.mark;
   std::uint32_t* first = table.entries.data() + bucket.begin;
@@ -149,6 +150,7 @@ void HashTables::add_reservoir(std::size_t index, Bucket& bucket, std::uint32_t 
     append(table, bucket, neuron);
 }
 
+// Counts the removal as uncompensated, stored or not; the last entry fills the gap.
 void HashTables::remove_reservoir(Table& table, Bucket& bucket, std::uint32_t neuron) {
   ++bucket.mark;
   std::uint32_t* first = table.entries.data() + bucket.begin;
@@ -157,6 +159,7 @@ void HashTables::remove_reservoir(Table& table, Bucket& bucket, std::uint32_t ne
   first[place] = first[--bucket.stored];
 }
 
+// The neuron enters the bucket by its policy, and its fingerprint is stored.
 void HashTables::insert(std::size_t table, std::uint32_t neuron, std::uint32_t fingerprint) {
   Bucket& bucket = tables_[table].buckets[fingerprint];
   ++bucket.population;
@@ -168,6 +171,7 @@ void HashTables::insert(std::size_t table, std::uint32_t neuron, std::uint32_t f
   fingerprints_[table * neurons_ + neuron] = fingerprint;
 }
 
+// The reverse of insert(); an empty bucket releases its chunk.
 void HashTables::remove(std::size_t table, std::uint32_t neuron) {
   std::uint32_t& fingerprint = fingerprints_[table * neurons_ + neuron];
   if (fingerprint == kNotFiled) return;
@@ -206,6 +210,7 @@ void HashTables::mark_not_filed(std::span<const std::uint32_t> ids) {
   }
 }
 
+// Counting sort, per table: populations of the buckets, offsets of their entries, then the entries.
 void HashTables::insert_fixed(int threads) {
   parallel_for(tables(), threads, [&](std::size_t index, int) {
     Table& table = tables_[index];

@@ -161,6 +161,7 @@ NeuronIndex NeuronIndex::fixed(const WeightRows& weights, std::size_t neurons, s
   return index;
 }
 
+// By slabs of kSlabRows rows: hashes them again, moves them, updates their norms.
 void NeuronIndex::rehash(const WeightRows& weights, std::span<const std::uint32_t> touched, int threads) {
   Parts& p = *parts_;
   const auto ids = p.ascending(touched);
