@@ -56,6 +56,7 @@ std::size_t FeatureColumns::bytes_of(std::size_t features, std::size_t entries, 
          (width + kernels::spread_stride(width)) * lanes * sizeof(float);
 }
 
+// Lists the distinct features of all rows, then writes their values in both layouts.
 void FeatureColumns::build(std::span<const SparseRow> rows, std::size_t lanes) {
   ids.clear();
   for (const SparseRow& row : rows) ids.insert(ids.end(), row.ids.begin(), row.ids.end());

@@ -9,6 +9,7 @@ namespace slide {
 
 namespace {
 
+// Sum of the `n` largest counts: no block of n samples has more.
 std::size_t sum_of_largest(std::vector<std::size_t>& counts, std::size_t n) {
   n = std::min(n, counts.size());
   std::nth_element(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(n), counts.end(),

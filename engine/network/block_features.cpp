@@ -104,6 +104,8 @@ void BlockFeatures::count_features(std::span<const SparseRow> rows, Range range,
   });
 }
 
+// Gives each feature of the part a dense column, or a list of 2^kind entries where few samples have it;
+// clears both.
 void BlockFeatures::assign_places(std::size_t lanes, const Part& part) {
   const std::size_t sparse = sparse_entries(lanes);
   std::size_t columns = part.first_column, entries = part.first_entry;
@@ -124,6 +126,8 @@ void BlockFeatures::assign_places(std::size_t lanes, const Part& part) {
   }
 }
 
+// Finds and counts the features, assigns their places, then fills in the values. samples_of_ becomes the
+// fill cursor.
 void BlockFeatures::build(std::span<const SparseRow> rows, std::size_t lanes, Range range,
                           std::size_t number) {
   Part& part = parts_[number];

@@ -46,6 +46,8 @@ double InputTraining::scratch_bytes_of(std::size_t size, Precision precision, st
          (precision == Precision::kBf16 ? double(PackedRow::bytes_of(size)) : 0.0);
 }
 
+// The gradient of a feature's row is the sum of value * delta over its samples, deltas_ [samples x ldo].
+// Dense features follow, and the bias in shard 0.
 void InputTraining::update(const TrainedInput& trained, const Batch& batch, std::uint32_t shard,
                            const Optimizer& optimizer, RowGroups& groups, Scratch& scratch) {
   constexpr std::size_t kAhead = 12;

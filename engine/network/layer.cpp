@@ -71,6 +71,7 @@ double Layer::bytes_of(const LayerShape& shape) {
          (draws ? double(AliasTable::bytes_of(shape.neurons)) : 0.0);
 }
 
+// Memory of reserve(), array by array: change both together.
 double Layer::block_bytes_of(const LayerShape& shape, const BlockLimits& limits, std::uint32_t shards) {
   const std::size_t active = shape.active_limit(limits), lanes = limits.lanes;
   double bytes = double(active * lanes) * sizeof(float);
@@ -92,6 +93,7 @@ double Layer::block_bytes_of(const LayerShape& shape, const BlockLimits& limits,
          (arrays * double(kernels::spread_stride(active)) + double(active)) * double(lanes) * sizeof(float);
 }
 
+// Memory of make_scratch(): change both together.
 double Layer::scratch_bytes_of(const LayerShape& shape, const BlockLimits& limits, Use use) {
   const bool partial = limits.columns > 0;
   double bytes = 0.0;
@@ -164,6 +166,9 @@ LayerScratch Layer::make_scratch(const BlockLimits& limits, Use use) const {
   return scratch;
 }
 
+// A dense layer needs only the positions of labels and masked neurons. A sampled layer asks its part's
+// sampler, which numbers neurons from the part's first. A partial input is spread over all units for the
+// hash functions, and cleared at the end.
 void Layer::select(std::size_t part, const BlockInput& in, const Query& query, Rng rng, LayerScratch& scratch,
                    LayerBlock& block) const {
   const Slice own = neurons(part);
@@ -276,6 +281,7 @@ void Layer::logits_int8(const BlockInput& in, std::span<const std::uint32_t> ids
   }
 }
 
+// Logits of all slices at once; the term slice by slice, as block.hits is kept by slice for the update.
 void Layer::forward(const BlockInput& in, Slice slices, LayerScratch& scratch, LayerBlock& block) const {
   const Slice neurons = covered(slices, block.count, kSliceNeurons);
   const std::span<const std::uint32_t> active(ids(block) + neurons.first, neurons.count);

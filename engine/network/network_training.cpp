@@ -248,6 +248,8 @@ StepSums NetworkTraining::sums() {
   return join_ ? join_->sum() : sums_;
 }
 
+// Collects the blocks of the last pass as layer l sees them, part by part, and updates one shard of its
+// rows.
 void NetworkTraining::update_layer(Network& network, std::size_t l, std::uint32_t shard,
                                    const Optimizer& optimizer, ShardScratch& scratch) {
   Layer& layer = network.layers()[l];

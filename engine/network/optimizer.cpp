@@ -100,6 +100,7 @@ void Optimizer::update(TrainedMatrix matrix, std::size_t r, const float* g, bool
   apply(p.row(r), first, second, steps, g, p.columns, decay);
 }
 
+// Copies weights and state at `columns` to a packed row, updates it as one row, and writes it back.
 void Optimizer::update_columns(TrainedMatrix matrix, std::size_t r, std::span<const std::uint32_t> columns,
                                const float* g, PackedRow& packed) const {
   Parameters& p = matrix.values;

@@ -50,6 +50,7 @@ std::size_t Parameters::bytes_of(std::size_t row_count, std::size_t column_count
                            : pair_stride_for(column_count) * sizeof(std::uint32_t));
 }
 
+// Uniform in [-sqrt(3) scale, sqrt(3) scale), from 32 random bits a weight: two weights a random number.
 void Parameters::fill_uniform(double scale, std::uint64_t seed, std::uint64_t item, int threads,
                               std::span<const std::size_t> ends) {
   const std::size_t row_bytes = is_bf16() ? pair_stride * sizeof(std::uint32_t) : stride * sizeof(float);

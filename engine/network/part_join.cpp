@@ -15,6 +15,7 @@ constexpr double kMinHalved = 8192;  // bytes; halving a smaller message saves h
 
 }  // namespace
 
+// Two groups of blocks where a message of the whole batch has kMinHalved bytes or more, else one.
 PartJoin::PartJoin(const NetworkParts& parts, const Shape& shape, Cluster* cluster)
     : blocks_(shape.blocks),
       lanes_(shape.lanes),
@@ -81,6 +82,7 @@ void PartJoin::join_norms(Slice blocks) {
   cluster_->wait(kNorms);
 }
 
+// log sum exp over the norms of all parts, in the order of parts.
 void PartJoin::fill_total(std::size_t block, Slice samples) {
   float* total = totals_.data() + block * lanes_;
   for (std::size_t s = samples.first; s < samples.end(); ++s) {

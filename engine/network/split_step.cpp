@@ -53,6 +53,8 @@ void SplitStep::finish_input(const StepSchedule& schedule, PartJoin::Group& grou
   });
 }
 
+// Softmax within each part; exchange of the parts' norms; their total; then each part is scaled to the
+// total.
 void SplitStep::softmax(const StepSchedule& schedule) const {
   const std::size_t parts = step_.parts_of(step_.last());
   schedule.each_run(parts, sample_slices, [&](const BlockPart& at, Slice slices, ThreadScratch&) {
@@ -69,6 +71,8 @@ void SplitStep::softmax(const StepSchedule& schedule) const {
   });
 }
 
+// Copies the norms, which softmax_join() overwrites. The process of part 0 adds the log-norm to the loss,
+// once.
 void SplitStep::softmax_join_tile(const BlockPart& at, Slice samples, std::vector<float>& norms) const {
   LayerBlock& out = at.at(step_.last());
   const BlockTargets targets = targets_of(step_, at);

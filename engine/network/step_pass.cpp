@@ -157,6 +157,7 @@ void StepPass::softmax(const StepSchedule& schedule) {
                     [&](const BlockPart& at, Slice run, ThreadScratch&) { sparsify_tile(step_, at, run); });
 }
 
+// Task 0 of a block lists the rows with a gradient; task i > 0 computes cell i - 1 of the input's gradient.
 void StepPass::backward(const Batch& batch, std::size_t l) {
   const StepSchedule& schedule = batch.schedule;
   const std::size_t parts = step_.parts_of(l), blocks = schedule.blocks().size();
@@ -185,6 +186,7 @@ SliceCells StepPass::cells_of(const BlockPart& at, std::size_t l, std::size_t bl
   return cells;
 }
 
+// Sums by part. A network in parts sends them to PartJoin and returns nothing here.
 StepSums StepPass::sums() {
   const std::size_t last = step_.last(), parts = step_.parts_of(last);
   for (std::size_t part = 0; part < parts; ++part) {

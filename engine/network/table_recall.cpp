@@ -32,6 +32,7 @@ struct Best {
 
 }  // namespace
 
+// Scores kChunk neurons at a time, without the linear term, which the tables do not contain.
 std::vector<TopNeurons> top_neurons(const Layer& layer, Slice neurons, const BlockInput& in,
                                     std::size_t samples) {
   BlockInput plain = in;
