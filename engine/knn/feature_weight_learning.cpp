@@ -14,13 +14,13 @@ using kernels::from_bf16, kernels::to_bf16;
 
 namespace {
 
-constexpr std::size_t kMaxCompared = 64;  // max samples per feature whose labels are compared
-constexpr double kPriorCount = 5;         // pseudo-samples of mean coherence per feature (smoothing)
-constexpr double kMaxInitialRatio = 2;    // max ratio between an initial factor and the mean factor
-constexpr double kAdagradOffset = 2.0;    // offset of the Adagrad denominator
-constexpr float kMinLog = -6.0f, kMaxLog = 4.0f;
-constexpr double kMinSimilarity = 1e-3;
-constexpr std::size_t kMaxSlices = 16, kMinSlices = 4;
+constexpr std::size_t kMaxCompared = 64;          // max samples per feature whose labels are compared
+constexpr double kPriorCount = 5;                 // pseudo-samples of mean coherence per feature (smoothing)
+constexpr double kMaxInitialRatio = 2;            // max ratio between an initial factor and the mean factor
+constexpr double kAdagradOffset = 2.0;            // offset of the Adagrad denominator
+constexpr float kMinLog = -6.0f, kMaxLog = 4.0f;  // range of the logarithm of a factor
+constexpr double kMinSimilarity = 1e-3;           // smaller cosines count as this one
+constexpr std::size_t kMaxSlices = 16, kMinSlices = 4;  // of a batch, each with a gradient of its own
 // max floats of all slices, as long as kMinSlices remain
 constexpr std::size_t kSliceFloats = std::size_t{1} << 25;
 

@@ -227,6 +227,7 @@ double Neighbours::weight_bytes_of(double samples, double feature_count) {
   return feature_count * (sizeof(std::uint16_t) + sizeof(float)) + samples * sizeof(float);
 }
 
+// bytes_of() assumes bfloat16 values; int8 values, stored and posted, save a byte each.
 std::size_t Neighbours::bytes() const {
   const double held =
       bytes_of(double(samples()), double(offsets_.size() - 1), double(storage_.features.size()),

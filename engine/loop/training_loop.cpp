@@ -62,6 +62,8 @@ bool TrainingLoop::run_epochs(const LoopObserver& observer,
   return true;
 }
 
+// Continues the epoch at progress_.samples, which is not 0 after load(). Returns false if the observer stops
+// it.
 bool TrainingLoop::run_epoch(const LoopObserver& observer) {
   auto start = Clock::now();
   shuffle_epoch();
@@ -85,6 +87,7 @@ bool TrainingLoop::run_epoch(const LoopObserver& observer) {
   return true;
 }
 
+// The order of an epoch depends on the seed and the epoch only.
 void TrainingLoop::shuffle_epoch() {
   const std::span<const std::uint32_t> samples = source_->samples();
   order_.assign(samples.begin(), samples.end());
@@ -94,6 +97,7 @@ void TrainingLoop::shuffle_epoch() {
   for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = samples[permutation[i]];
 }
 
+// Fills the blocks, then phases A, B and C.
 double TrainingLoop::step(std::size_t first, std::size_t count) {
   const std::size_t block_size = config().train.block_size;
   const std::size_t blocks = (count + block_size - 1) / block_size;
