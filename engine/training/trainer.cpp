@@ -151,6 +151,7 @@ TrainedModel Trainer::release() && {
   return {std::move(network), std::move(neighbours_), std::move(loop_).release_optimizer()};
 }
 
+// The samples of an epoch ascend, and label texts have the ids after all samples.
 std::size_t Trainer::labelled() const {
   const auto samples = loop_.source().samples();
   return static_cast<std::size_t>(std::ranges::lower_bound(samples, job_.rows.raw.samples()) -

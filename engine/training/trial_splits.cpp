@@ -80,6 +80,7 @@ TrialSplit halved(Split fold, std::uint64_t seed) {
 
 }  // namespace
 
+// A validation file; else the last samples of an ordered file; else random samples (or by groups and times).
 TrialSplits trial_splits(const Config& start, const Dataset& data, const std::optional<Dataset>& validation,
                          int threads) {
   TrialSplits splits;
@@ -101,6 +102,7 @@ TrialSplits trial_splits(const Config& start, const Dataset& data, const std::op
   return splits;
 }
 
+// Sets the unit of each decision sample: its group, its batch by time, or itself.
 TrialDecision::TrialDecision(std::span<const TrialSplit> folds) {
   for (const TrialSplit& fold : folds) {
     const auto first = static_cast<std::uint32_t>(unit_.size());
