@@ -60,6 +60,7 @@ AtomicFile::AtomicFile(std::string path, FileUse use) : path_(std::move(path)), 
   }
 }
 
+// Creates an unnamed file where the system can link one later, else a file with a temporary name.
 void AtomicFile::create() {
   if (access(kOpenFiles, X_OK) == 0) {
     file_ = Descriptor(open(folder().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kMode));
@@ -142,6 +143,8 @@ void AtomicFile::finish() {
   sync_folder();
 }
 
+// Flushes both files and gives both a temporary name first: then only two renames separate the old pair from
+// the new one.
 void AtomicFile::finish(AtomicFile& first, AtomicFile& second) {
   if (first.streams_ || second.streams_) {
     first.finish();

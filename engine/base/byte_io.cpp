@@ -39,6 +39,7 @@ void ByteReader::copy(char* to, std::size_t bytes) {
   }
 }
 
+// A view of the bytes where they are in memory, else of a copy in taken_.
 std::string_view ByteReader::take(std::uint64_t bytes) {
   require(bytes, 1);
   if (bytes <= rest_.size()) {

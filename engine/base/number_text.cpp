@@ -103,6 +103,7 @@ char* write_decimal(const Decimal& decimal, char* out) {
 
 }  // namespace
 
+// Six digits without their leading zeros, in one store; larger numbers by the standard library.
 char* write_whole(std::uint32_t value, char* out) {
   if (value >= 1000000) return std::to_chars(out, out + kNumberRoom, value).ptr;
   const std::uint64_t digits = six_characters(value);

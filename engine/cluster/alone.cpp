@@ -16,6 +16,7 @@ namespace slide {
 
 namespace {
 
+// The shared file of a single process. Keeps the first failure until close(), as an MPI file does.
 class PlainFile final : public SharedFile {
  public:
   explicit PlainFile(const std::string& path)
