@@ -181,6 +181,7 @@ void TrainingLoop::save(ByteWriter& out) const {
   training_.save(network_, out);
 }
 
+// In the order of save(); refuses a position beyond the data or the run.
 void TrainingLoop::load(ByteReader& in) {
   progress_.epoch = in.get<std::uint32_t>();
   progress_.samples = in.get<std::uint64_t>();

@@ -22,6 +22,7 @@ std::size_t column_room(std::size_t features, std::size_t entries, std::size_t l
 
 }  // namespace
 
+// For the worst case, in which each entry is a feature of its own.
 void BlockFeatures::reserve(std::size_t features, std::size_t entries, std::size_t lanes) {
   const std::size_t max_ids = std::min(features, entries);
   present_.assign(features / 32 + 1, 0);

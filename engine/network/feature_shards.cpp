@@ -48,6 +48,7 @@ std::uint32_t count_below(std::span<const std::uint32_t> ids, std::uint32_t end)
 
 }  // namespace
 
+// A shard ends at the border of groups that is nearest to its even share of the total cost.
 FeatureShards::FeatureShards(const Dataset& train, Slice features, Slice dense, std::size_t batch,
                              std::uint32_t shards) {
   const std::vector<double> costs = expected_costs(train, features, dense, batch);
@@ -98,6 +99,7 @@ void ShardedFeatures::fill(std::span<const SparseRow> rows, std::size_t slice, c
   }
 }
 
+// Within a slice, the entries of a shard are consecutive, sample by sample.
 void ShardedFeatures::list(std::uint32_t shard, std::size_t samples, std::size_t first_sample,
                            std::vector<SamplePart>& parts) const {
   for (std::size_t slice = 0; slice < slices_of(samples, kSliceSamples); ++slice) {

@@ -112,6 +112,7 @@ double Layer::scratch_bytes_of(const LayerShape& shape, const BlockLimits& limit
   return bytes;
 }
 
+// Output layer: targets and losses. Hidden layer: activations and deltas in both layouts, dropout factors.
 void Layer::reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t shards) const {
   const std::size_t active = active_limit(limits);
   block.count = active;
@@ -140,6 +141,7 @@ void Layer::reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t 
   if (shape_.config.dropout > 0) block.mask = AlignedArray<float>(block.ldo * limits.lanes);
 }
 
+// Memory for select(), for the passes, or for both.
 LayerScratch Layer::make_scratch(const BlockLimits& limits, Use use) const {
   LayerScratch scratch;
   const bool partial = limits.columns > 0;
@@ -345,6 +347,7 @@ void Layer::backward_listed(const BlockInput& in, const SliceCell& cell, LayerSc
   }
 }
 
+// fp32 rows are multiplied in place; bfloat16 or partial rows are packed first, kPackedRows at a time.
 void Layer::backward_input(const BlockInput& in, const SliceCell& cell, const float* delta_t,
                            LayerScratch& scratch, const LayerBlock& block, float* dx, std::size_t ldx) const {
   const Slice units = cell.units;

@@ -282,6 +282,8 @@ void LayerTraining::list_touched(std::size_t block_index, LayerBlock& block) con
   });
 }
 
+// A dense layer has a range of rows for each shard, in units of kDenseRun rows. A sampled layer groups the
+// touched rows of the shard, updates them, and queues them for the rehash.
 void LayerTraining::update(const TrainedLayer& trained, const LayerBatch& batch, std::uint32_t shard,
                            const Optimizer& optimizer, RowGroups& groups, UpdateScratch& scratch) {
   ShardUpdate update(trained, batch, places_, optimizer, scratch);
@@ -333,6 +335,7 @@ void LayerTraining::save_tables(const Layer& layer, ByteWriter& out) const {
   out.put_share(all.bytes());
 }
 
+// Skips the parts of other processes by their length.
 void LayerTraining::load_tables(ByteReader& in, Layer& layer) {
   const auto load = [&](std::size_t part) {
     layer.index(part)->load(in);

@@ -129,6 +129,7 @@ void mask_logits(std::size_t lanes, Slice neurons, std::span<const std::uint32_t
   for (const std::uint32_t place : places) z[neurons.first * lanes + place] = kMaskedLogit;
 }
 
+// z of one slice of neurons [neurons x lanes]; `places`: offsets of its (label, sample) pairs in the slice.
 double logistic_loss(const BlockTargets& t, Slice neurons, std::span<const std::uint32_t> places,
                      double positive_weight, float scale, float* z) {
   double loss = 0.0;

@@ -54,6 +54,7 @@ void view_columns(const FeatureColumns& columns, BlockInput& in) {
 Network::Network(const Config& config, const DataShape& shape)
     : Network(config, shape, whole_network(shape.inputs(), output_neurons(config, shape))) {}
 
+// Input and output layer get the rows of this process's parts; layers between them are whole.
 Network::Network(const Config& config, const DataShape& shape, NetworkParts parts)
     : config_(config), features_(shape.inputs()), dense_(shape.dense), parts_(std::move(parts)) {
   if (features_ == 0) fail_input("the training data has no features");

@@ -210,6 +210,7 @@ void share_seconds(double wall, std::span<const Block> blocks, PhaseSeconds& pha
 
 }  // namespace
 
+// One pass in which threads share the tiles of all blocks, or a pass by one thread for each block.
 void NetworkTraining::pass(const Network& network, std::size_t blocks, const StepKey& key,
                            PhaseSeconds& phases) {
   passed_ = blocks;

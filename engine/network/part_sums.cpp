@@ -166,6 +166,7 @@ void PartSums::prepare(int threads) {
   }
 }
 
+// Computes the nodes that this process sends, for each other process and its samples.
 void PartSums::start(std::size_t blocks, int threads) {
   prepare(threads);
   blocks_ = blocks;

@@ -57,6 +57,7 @@ void StepPass::forward_layers(const Batch& batch, PhaseSeconds& phases, LapClock
   phases.backward += clock.lap();
 }
 
+// Tiles of samples through the input layer; without one, each block prepares its features as columns.
 void StepPass::forward_input() {
   const auto tasks_of = [&](const BlockPart& at) {
     return step_.input != nullptr ? all_.tasks_for(at.sample_slices()) : 1;
@@ -141,6 +142,7 @@ void StepPass::forward(const StepSchedule& schedule, std::size_t l) {
   });
 }
 
+// Softmax by ranges of samples, then sparsification by ranges of neurons.
 void StepPass::softmax(const StepSchedule& schedule) {
   const std::size_t last = step_.last(), parts = step_.parts_of(last);
   if (split_) {
