@@ -95,6 +95,7 @@ class Samples {
   std::span<const std::uint32_t> of_label(std::size_t label) const { return by_label_.of(label); }
 
  private:
+  // Lists the features that form crosses, sample by sample: counts them, then fills kept_. Counts with_.
   void list_kept(int threads) {
     parallel_for((size() + kCrossedRows - 1) / kCrossedRows, threads, [&](std::size_t part, int) {
       for (std::size_t i = part * kCrossedRows; i < std::min(size(), (part + 1) * kCrossedRows); ++i) {

@@ -126,6 +126,7 @@ void FeatureWeightLearning::set_label_weights() {
   }
 }
 
+// factor = sqrt(smoothed coherence / mean coherence), at most kMaxInitialRatio or its inverse.
 std::vector<std::uint16_t> FeatureWeightLearning::initial_weights() {
   set_label_weights();
   const std::size_t features = log_factors_.size();
@@ -152,6 +153,7 @@ std::vector<std::uint16_t> FeatureWeightLearning::initial_weights() {
   return feature_weights();
 }
 
+// A task searches the candidates of the queries in one slice of one batch.
 void FeatureWeightLearning::find_candidates(const Neighbours& samples) {
   slices_.assign(kBatches * slice_count_, {});
   struct SearchScratch {

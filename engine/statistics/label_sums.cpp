@@ -22,6 +22,7 @@ LabelSums::Sum LabelSums::make_sum() const {
   return sum;
 }
 
+// Resets only the features of the previous sum, so that the cost does not depend on the number of features.
 void LabelSums::add_up(std::size_t label, Sum& sum) const {
   for (const std::uint32_t id : sum.ids) {
     sum.values[id] = 0.0f;

@@ -124,6 +124,7 @@ TrialDecision::TrialDecision(std::span<const TrialSplit> folds) {
   if (!unit_.empty()) units_ = std::size_t{std::ranges::max(unit_)} + 1;
 }
 
+// Sums the scores by unit, then compares the means over samples by resampling units.
 Difference TrialDecision::compare(std::span<const float> first, std::span<const float> second,
                                   const Resampling& resampling) const {
   if (first.size() != samples() || second.size() != samples())

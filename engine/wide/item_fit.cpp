@@ -58,6 +58,7 @@ ItemWeights regression(const Dataset& users, double penalty, int threads) {
 // weights for.
 class Regressed {
  public:
+  // Transposes by a counting sort; frees each list once it is read.
   explicit Regressed(ItemWeights weights) : weights_(std::move(weights)) {
     if (weights_.dense()) return;
     offsets_.assign(weights_.items() + 1, 0);
@@ -198,6 +199,7 @@ class FitTrial {
     std::vector<Gains> of_user;
     std::array<double, kPowers.size()> factor{};  // that gives paths the regression's root mean square
   };
+  // Regresses all other users with `penalty`, then computes the NDCG of each held-out user by each choice.
   Result evaluate(double penalty) {
     Result result;
     const Regressed regressed(regression(held_.rest, penalty, threads_));
@@ -302,6 +304,7 @@ bool clearly_better(const FitTrial::Result& result, std::size_t choice, const Fi
 
 }  // namespace
 
+// Evaluates the given penalty, then smaller or larger ones while the mean NDCG rises.
 ItemFit choose_item_fit(const Dataset& users, double penalty, std::uint64_t seed, int threads) {
   const std::optional<HeldUsers> held = hold_out(users, seed);
   if (!held) return {penalty};

@@ -82,6 +82,7 @@ void Paths::weights_for(std::size_t to, float factor, std::vector<float>& sums,
   for (const std::uint32_t i : met) sums[i] *= factor * to_[to] * from_[i];
 }
 
+// Adds the path weights for each item j to its row of weights, or merges the largest into its list.
 void add_paths(const Dataset& users, double factor, const PathPowers& powers, std::size_t limit, int threads,
                ItemWeights& weights) {
   constexpr std::size_t kItems = 16;  // items per task

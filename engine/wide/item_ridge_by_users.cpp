@@ -95,6 +95,7 @@ double bytes_of_ridge_by_users(std::size_t users, std::size_t items, std::size_t
   return matrix + lists + std::max(1, threads) * scratch;
 }
 
+// Inverts the matrix of the users once, then regresses kTogether items per task.
 ItemWeights ridge_by_users(const Dataset& all_users, double penalty, std::size_t limit, int threads) {
   const RidgeUsers users(all_users);
   const std::size_t items = users.item_count(), count = users.size();

@@ -209,6 +209,7 @@ void LinearTerm::save(ByteWriter& out) const {
   out.put_share(s.weights);
 }
 
+// Reads the shares of the own neurons from the arrays of all neurons.
 std::uint64_t LinearTerm::load(ByteReader& in, std::size_t features, std::size_t first, std::size_t neurons) {
   constexpr std::string_view kOther = "another linear term";
   Storage& s = storage_;

@@ -226,6 +226,7 @@ struct Comparison {
 
 }  // namespace
 
+// Compares the two predictors on few samples first, and on more where the result is not clear.
 MarginEvidence margin_evidence(const Dataset& train, std::span<const std::uint32_t> label_frequencies,
                                const FeatureScale& scale, const OutputInit& init,
                                const NeighbourConfig& config, const Neighbours& neighbours,

@@ -61,6 +61,7 @@ void copy_columns(const IdGrowth& columns, const float* from, float* to) {
   }
 }
 
+// Rows of new ids keep their initial values.
 void copy_rows(const Parameters& from, const MatrixGrowth& growth, int threads, Parameters& to) {
   parallel_for(to.rows, threads, [&](std::size_t r, int) {
     const std::uint32_t was = growth.rows.was[r];

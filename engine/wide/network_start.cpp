@@ -91,6 +91,7 @@ void set_wide(const OutputInit& init, const OutputSamples& from, int threads, Ne
 
 }  // namespace
 
+// Random weights, the input transform, biases and linear term of the output layer from samples, hash tables.
 Network start_network(const Config& config, const TrainingRows& train, const DataShape& shape, int threads,
                       Cluster* cluster, OutputInit* output_init) {
   const std::size_t rank = cluster == nullptr ? 0 : static_cast<std::size_t>(cluster->rank());
@@ -111,6 +112,7 @@ Network start_network(const Config& config, const TrainingRows& train, const Dat
   return network;
 }
 
+// For interactions: samples with masked items, and item weights where a ridge penalty is configured.
 OutputSamples output_samples(const Config& config, const FeatureScale& scale, const Dataset& train,
                              std::size_t labels, int threads) {
   if (config.data.kind != DataKind::kInteractions) return {train, std::nullopt};

@@ -249,6 +249,8 @@ Terms minimise_bounded(const Fit& fit) {
 
 }  // namespace
 
+// Collects weighted (sample, label) pairs from kBlocks blocks of samples, then fits the three parameters to
+// them.
 std::optional<OutputInit> fit_output_init(const Dataset& train,
                                           std::span<const std::uint32_t> label_frequencies,
                                           const FeatureScale& scale, double negatives, std::uint64_t seed,

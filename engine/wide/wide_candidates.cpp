@@ -31,6 +31,7 @@ std::uint32_t class_of(float positive) {
 
 }  // namespace
 
+// Tile by tile: gathers the postings of its features in working memory, then keeps the strongest of each.
 WideCandidates::WideCandidates(const LinearTerm& wide, std::size_t features,
                                const std::vector<bool>& excluded, int threads, std::size_t strongest)
     : offsets_(features + 1), neuron_count_(excluded.size()) {
