@@ -199,6 +199,7 @@ void find_threshold(const Search& search, const QueryInput& input, std::size_t w
 
 }  // namespace
 
+// vanilla hashes up to kLargestGroup tables together; the counting policies hash all tables.
 void prepare_query(QueryScratch& scratch, const HashConfig& config, const HashFunctions& functions,
                    const SearchSize& size) {
   const std::size_t lanes = size.lanes;

@@ -27,6 +27,7 @@ HashFault fault(std::string key, fmt::format_string<Args...> format, Args&&... a
   return {std::move(key), std::move(message)};
 }
 
+// The first setting outside its limits.
 MaybeFault check_limits(const HashConfig& config, const std::string& section) {
   const auto check = [&](const char* name, std::uint32_t value, std::uint32_t min_value,
                          std::uint32_t max_value) -> MaybeFault {

@@ -85,6 +85,7 @@ void HashFunctions::hash_zero_rows(const CentredRows& block, const std::uint8_t*
   }
 }
 
+// Transposes consecutive fp32 rows from where they are, others from copies in `buffer`.
 void pack_rows(const RowSet& set, std::size_t dim, float* buffer, float* packed) {
   const float* source = buffer;
   std::size_t stride = dim;

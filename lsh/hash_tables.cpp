@@ -271,6 +271,7 @@ void HashTables::move(std::span<const std::uint32_t> ids, const std::uint32_t* f
                [&](std::size_t index, int) { move_in(index, ids, fresh + index * ids.size()); });
 }
 
+// Fingerprints, then each table: buckets, entries, free lists, number of draws.
 void HashTables::save(ByteWriter& out) const {
   out.put_array(fingerprints_.data(), fingerprints_.size());
   std::vector<std::uint32_t> entries;
@@ -329,6 +330,8 @@ void HashTables::check(const Table& table, std::size_t index, const ByteReader& 
   if (!good) in.refuse("impossible hash tables");
 }
 
+// Numbers of neurons in a bucket are Poisson distributed. For loads above 500, where exp(-load) nears
+// underflow, all buckets count as the mean one.
 double HashTables::bytes_of(const HashConfig& config, std::size_t neurons) {
   const std::size_t buckets = std::size_t{1} << (config.k * code_bits(config));
   const double load = double(neurons) / double(buckets);

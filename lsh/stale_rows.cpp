@@ -23,6 +23,7 @@ void StaleRows::gather(std::vector<std::uint32_t>& to) const {
   std::sort(to.begin() + size_before, to.end());
 }
 
+// Queues the recent rows behind the waiting ones, then takes rows from the front.
 std::span<const std::uint32_t> StaleRows::take(double share) {
   // Each row is queued at most once: erasing the taken rows leaves capacity for the new ones.
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(first_));

@@ -226,6 +226,7 @@ void append_nearest(const QueryBlock& queries, std::size_t wanted, QueryScratch&
 
 }  // namespace
 
+// Allocates array by array; search_scratch_bytes() counts the same arrays.
 void prepare_search(QueryScratch& scratch, const HashConfig& config, const HashFunctions& functions,
                     const SearchSize& size) {
   const std::size_t lanes = size.lanes;

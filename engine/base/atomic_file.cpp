@@ -43,6 +43,7 @@ bool is_pipe_or_device(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
+// A pipe or device is opened at the first write; any other file is created beside its target.
 AtomicFile::AtomicFile(std::string path, FileUse use) : path_(std::move(path)), target_(path_) {
   if (use != FileUse::kOwn) {
     streams_ = is_pipe_or_device(path_);

@@ -25,6 +25,7 @@ std::size_t ByteReader::bring(char*, std::size_t) {
   refuse(kTooShort);
 }
 
+// Bytes in memory first, further ones by bring().
 void ByteReader::copy(char* to, std::size_t bytes) {
   while (bytes > 0) {
     std::size_t now = std::min(bytes, rest_.size());

@@ -117,6 +117,7 @@ std::uint32_t SharedSummedFile::sum_of_all() const {
   return crc;
 }
 
+// Writes the checksum over all segments and the end marker; rank 0 then gives the file its name.
 void SharedSummedFile::finish() {
   put(sum_of_all());
   write(kEndMarker);

@@ -118,6 +118,7 @@ void multiply_rows(const Bf16Product& p, const Panel& panel) {
 
 }  // namespace
 
+// Panels of 2 * kPanelWords columns x kPanelLanes samples; `first` panels start from the biases.
 void rows_forward_bf16_dots(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows,
                             const float* shift, const float* xt, size_t inner, size_t lanes, float* z) {
   if (lanes == 1) return kNeonKernels.rows_forward_bf16(w, ldw, ids, rows, shift, xt, inner, lanes, z);
