@@ -128,6 +128,7 @@ void DenseSamples::find(const float* x, std::size_t ldx, std::size_t queries, st
   }
 }
 
+// cos = row . query in fp32: both have unit length.
 std::span<const DenseSamples::Similar> DenseSamples::compare(std::size_t q, Scratch& scratch) const {
   const auto& k = kernels::active();
   auto& best = scratch.best[q];

@@ -200,6 +200,7 @@ void Neighbours::set_mix(double share, double power, double cooccurrence) {
   config_.cooccurrence = cooccurrence;
 }
 
+// Arrays by feature and by sample are zero between calls; the others are sized for one search.
 Neighbours::Scratch Neighbours::make_scratch() const {
   Scratch scratch;
   if (dense()) return scratch;

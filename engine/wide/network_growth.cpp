@@ -102,7 +102,8 @@ MatrixState grown_state(const MatrixState& from, const Parameters& matrix, const
   return to;
 }
 
-// Sets the initial biases of new neurons, and the linear term.
+// Sets the initial biases of new neurons from the new samples. Replaces the linear term by a larger one,
+// with its Adagrad accumulators in `state`.
 void grow_output(const Network& from, const GrownShape& to, int threads, OptimizerState* state,
                  Network& network) {
   const OutputSamples by =

@@ -50,7 +50,8 @@ struct SampleBlock {
   std::size_t evidence = 0;  // samples that share a label with another sample or a label text
 };
 
-// Samples up to kSamples training samples with their labels.
+// Samples up to kSamples training samples with their labels. A sample is evidence if one of its labels has
+// another sample, so that its similarity to the label says something.
 SampleBlock draw_block(const Dataset& train, const LabelSums& sums, const FeatureScale& scale, Rng& rng) {
   SampleBlock block;
   block.samples = draw(kSamples, train.samples(), rng);

@@ -105,6 +105,7 @@ constexpr ScatterList<Weight> kScatterList[] = {nullptr,
 
 }  // namespace
 
+// z [(end - first) x lanes]: dense features in steps of a few neurons, then listed features.
 void WidePostings::add(const BlockFeatures& features, std::size_t first, std::size_t end, std::size_t lanes,
                        float* z, Walk& walk) const {
   float* neuron_0 = z - first * lanes;  // where the scores of neuron 0 would be
