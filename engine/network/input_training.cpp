@@ -22,6 +22,7 @@ void InputTraining::backward(const InputLayer& layer, const SliceCell& cell, con
   backward_through_activation(layer.config(), cell, block.input, delta(block.first_sample()));
 }
 
+// For `samples` samples; kInputRowsTogether gradients if there are dense features, else one.
 InputTraining::Scratch InputTraining::make_scratch(const InputLayer& layer, std::size_t samples) const {
   Scratch scratch;
   scratch.parts.reserve(samples);

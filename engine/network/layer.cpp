@@ -49,6 +49,7 @@ lsh::WeightRows Layer::weight_rows(std::size_t first) const {
   return {weights_.row(first), weights_.stride, nullptr, {}, bias};
 }
 
+// Creates the index of a part at the first call; the parts share working memory.
 void Layer::rebuild_index(std::uint64_t seed, std::uint64_t generation, int threads) {
   if (!shape_.has_tables()) return;
   for (std::size_t p = 0; p < parts(); ++p) {

@@ -95,6 +95,7 @@ void ShardUpdate::prefetch_term(std::uint32_t row) const {
   if (term_ != nullptr) term_->prefetch(row, term_sums_.data());
 }
 
+// Updates the term's weights of a row from one block, by the matches that the forward pass kept.
 void ShardUpdate::update_term(std::uint32_t row, std::uint32_t source) {
   const DeltaPlace at = places_.of(source);
   const BlockInput& in = batch_.inputs[at.block];
@@ -243,6 +244,7 @@ LayerTraining::LayerTraining(const Layer& layer, const BlockLimits& limits, std:
   for (std::size_t p = 0; p < layer.parts(); ++p) stale_rows_[p].prepare(layer.neurons(p).count, shards);
 }
 
+// For updates of kRowsTogether rows at a time, each with a delta in every block at most.
 UpdateScratch LayerTraining::make_scratch(const Layer& layer) const {
   UpdateScratch scratch;
   scratch.stride = kernels::spread_stride(layer.inputs());

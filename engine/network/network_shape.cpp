@@ -6,6 +6,7 @@
 
 namespace slide {
 
+// All neurons of the largest part; in a sampled layer at most the labels and the other active neurons.
 std::size_t LayerShape::active_limit(const BlockLimits& limits) const {
   std::size_t largest = 0;
   for (const LayerPart& part : parts) {

@@ -115,6 +115,7 @@ void get_finite_rows(ByteReader& in, std::string_view name, std::size_t row, std
   if (bad < values.size()) refuse_value(in, name, row + bad / stride, bad % stride);
 }
 
+// Without padding in the file, rows are read one by one to their places.
 void Parameters::get(ByteReader& in, std::string_view name, bool padded) {
   if (is_bf16()) {
     const std::size_t bad = get_finite_pairs(in, pairs.span()), r = bad / pair_stride;

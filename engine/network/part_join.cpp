@@ -60,6 +60,7 @@ std::span<PartJoin::Group> PartJoin::groups(std::size_t blocks) {
   return std::span(groups_).first(static_cast<std::size_t>(std::ranges::count_if(groups_, used)));
 }
 
+// Sends the own rows to every other rank, and receives the rows of each.
 template <class RowsOf>
 void PartJoin::start_exchange(int channel, const RowsOf& rows_of) {
   for (std::size_t r = 0; r < held_.size(); ++r) {

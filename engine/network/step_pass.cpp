@@ -131,6 +131,7 @@ void StepPass::select(const Batch& batch, std::size_t l) {
   });
 }
 
+// Tiles are runs of slices of active neurons; a local loss follows in the same tile.
 void StepPass::forward(const StepSchedule& schedule, std::size_t l) {
   const auto slices = [&](const BlockPart& at) { return at.neuron_slices(l); };
   const bool local_loss = l == step_.last() && !step_.normalised_loss();

@@ -51,6 +51,7 @@ void drop_input(const StepView& step, Block& block, Slice samples) {
                 block.input);
 }
 
+// Range number `part` of `parts` ranges of features, each of about equal cost.
 void index_features_tile(const StepView& step, Block& block, std::size_t part, std::size_t parts) {
   const auto all = static_cast<std::uint32_t>(step.network.sample_features());
   if (parts == 1) return block.features.build(block.rows, block.lanes, all);
@@ -126,6 +127,7 @@ void softmax_tile(const StepView& step, const BlockPart& at, Slice samples, std:
   weigh(targets, {0, out.count}, samples, at.block.weights, out.out_t.data());
 }
 
+// The threshold is in units of gradients times scale, as z is.
 void sparsify_tile(const StepView& step, const BlockPart& at, Slice slices) {
   const Config& config = step.network.config();
   LayerBlock& out = at.at(step.last());
