@@ -42,6 +42,7 @@ void FeatureBins::draw(Rng rng) {
   }
 }
 
+// An empty bin takes the position of the first nonempty bin among its kAttempts donors; code 0 without any.
 std::uint32_t FeatureBins::pack(const std::uint32_t* positions, std::size_t table, std::size_t k,
                                 std::uint32_t bits) const {
   std::uint32_t fingerprint = 0;

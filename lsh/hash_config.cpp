@@ -75,6 +75,7 @@ std::uint32_t bits_of_small_buckets(std::size_t neurons) {
   return std::clamp(width, kLogBucket + 1, kLogBucket + kMaxChosenBits) - kLogBucket;
 }
 
+// Sets k first, then the number of buckets by the bits of k codes, then the capacity by the mean bucket.
 HashConfig sized_for(HashConfig config, std::size_t neurons) {
   const std::uint32_t bits = code_bits(config);
   const std::uint32_t max_value = config.range_pow == 0 ? kMaxRangePow : config.range_pow;

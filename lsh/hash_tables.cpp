@@ -190,6 +190,7 @@ void HashTables::remove(std::size_t table, std::uint32_t neuron) {
   fingerprint = kNotFiled;
 }
 
+// In parallel over tables; each starts at a random neuron.
 void HashTables::insert_all(int threads) {
   parallel_for(tables(), threads, [&](std::size_t index, int) {
     clear(tables_[index]);
@@ -289,6 +290,7 @@ void HashTables::save(ByteWriter& out) const {
   }
 }
 
+// In the order of save(); each table is checked before its indices are used.
 void HashTables::load(ByteReader& in) {
   in.get_array(fingerprints_.data(), fingerprints_.size(), "fingerprints of another number of neurons");
   std::vector<std::uint32_t> entries;
@@ -370,6 +372,7 @@ void Occupancy::add(const Occupancy& other) {
   for (std::size_t i = 0; i < histogram.size(); ++i) histogram[i] += other.histogram[i];
 }
 
+// One pass over the buckets of all tables.
 Occupancy HashTables::occupancy() const {
   Occupancy sum;
   sum.buckets = tables() * buckets_;

@@ -61,6 +61,7 @@ void StaleRows::save(ByteWriter& out) const {
   out.put_array(recent.data(), recent.size());
 }
 
+// Sets the flag of each row; a row that occurs twice is damage.
 void StaleRows::load(ByteReader& in) {
   clear();
   shards_.front().updates = in.get<std::uint64_t>();

@@ -226,7 +226,8 @@ void append_nearest(const QueryBlock& queries, std::size_t wanted, QueryScratch&
 
 }  // namespace
 
-// Allocates array by array; search_scratch_bytes() counts the same arrays.
+// Allocates array by array; search_scratch_bytes() counts the same arrays, without those of the hash
+// functions.
 void prepare_search(QueryScratch& scratch, const HashConfig& config, const HashFunctions& functions,
                     const SearchSize& size) {
   const std::size_t lanes = size.lanes;
@@ -247,7 +248,8 @@ void prepare_search(QueryScratch& scratch, const HashConfig& config, const HashF
   grow(scratch.scores, scored * std::min(lanes, kernels::kLaneMultiple));
 }
 
-// Memory of prepare_search(), array by array.
+// Memory of prepare_search(), line by line: arrays by neuron; classes; fingerprints and flips; buckets and
+// histogram; arrays by scored neuron; packed queries.
 double search_scratch_bytes(const HashConfig& config, std::size_t dim, const SearchSize& size) {
   const std::size_t asked = std::min(size.lanes, kernels::kLaneMultiple);
   const auto scored = double(scored_of(size));

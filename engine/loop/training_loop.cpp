@@ -164,6 +164,7 @@ void TrainingLoop::report_tables(const LoopObserver& observer) const {
   }
 }
 
+// Progress, times, number of steps, early stopping, schedules, and the state of NetworkTraining.
 void TrainingLoop::save(ByteWriter& out) const {
   out.put(progress_.epoch);
   out.put(progress_.samples);

@@ -83,6 +83,7 @@ Trainer::Trainer(TrainingJob job)
   loop_.set_setup_seconds(before + seconds_since(began_));
 }
 
+// Takes the neighbours of a continued model, or fits them; known feature weights are moved in.
 double Trainer::fit_neighbours() {
   if (TrainedStart* from = continued(job_.start)) {
     neighbours_ = std::move(from->neighbours);

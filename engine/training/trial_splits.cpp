@@ -40,6 +40,7 @@ bool is_sorted_by_label(const Split& split) {
   return static_cast<double>(unseen) > kMaxUnseen * static_cast<double>(split.validation.label_entries());
 }
 
+// Splits with disjoint held-out samples, until these are kEnoughValidation or the folds kMaxFolds.
 std::vector<Split> folds_of(const Config& start, const Dataset& data) {
   std::vector<Split> folds;
   for (std::size_t held = 0; held < kEnoughValidation && folds.size() < kMaxFolds;) {
