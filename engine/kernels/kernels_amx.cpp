@@ -111,7 +111,8 @@ struct TileRows {
     }
   }
 
-  // R x C tiles of sums for the samples from `lane` on, in a panel of ldp samples.
+  // R x C tiles of sums for the samples from `lane` on, in a panel of ldp samples. Tiles 0 to 3 hold sums, 4
+  // and 5 weight rows, 6 and 7 samples.
   template <size_t R, size_t C>
   static void multiply(const Pass& pass, size_t words, const uint32_t* panel, size_t ldp, size_t lane) {
     __asm__ volatile("" ::: "memory");  // tile loads read memory without the compiler's knowledge

@@ -70,7 +70,8 @@ template <size_t R>
 }
 
 // z tile of R rows from row a on x kTileVectors registers of samples from sample b on. Splits 32 weights of
-// a row at a time into even and odd bytes for add_words().
+// a row at a time into even and odd bytes for add_words(). The integer sums are scaled at the end: z = shift
+// + factor * step * sum.
 template <size_t R>
 void int8_tile(const Int8Product& p, size_t a, size_t b) {
   const std::int8_t* row[R];

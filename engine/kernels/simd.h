@@ -14,6 +14,8 @@ namespace slide::kernels {
 namespace {
 
 // Tile shapes of an instruction set, chosen so that accumulators, operands and pointers fit in registers.
+// Forward: rows, and registers of samples held at once, of rows_forward. Backward: samples x registers of
+// units of rows_backward_input. Gradient: rows x registers of units of rows_gradient.
 template <class Arch>
 struct Tiles;
 

@@ -106,7 +106,7 @@ void BlockFeatures::count_features(std::span<const SparseRow> rows, Range range,
 }
 
 // Gives each feature of the part a dense column, or a list of 2^kind entries where few samples have it;
-// clears both.
+// clears both. places_[f] = index of the column or of the list's first entry, times kKinds, plus the kind.
 void BlockFeatures::assign_places(std::size_t lanes, const Part& part) {
   const std::size_t sparse = sparse_entries(lanes);
   std::size_t columns = part.first_column, entries = part.first_entry;
