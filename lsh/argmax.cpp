@@ -21,7 +21,7 @@ std::int32_t mask(bool condition) {
   return -static_cast<std::int32_t>(condition);
 }
 
-// argmax_lanes() of kLanes columns from xt on.
+// argmax_lanes() of kLanes columns from xt on. Branch-free over the columns b: masks select the larger key.
 template <bool kSkipZeros, std::size_t kLanes>
 void argmax(const float* xt, std::size_t lanes, const std::uint32_t* features, std::size_t width,
             std::uint32_t* where) {

@@ -63,6 +63,8 @@ void draw_tables(std::vector<std::uint32_t>& order, std::size_t begin, std::size
   }
 }
 
+// Visits the tables in random order until `wanted` ids are found. Hashes 2, then 4, then 8 tables at a time:
+// the first tables often suffice.
 void find_vanilla(const Search& search, const QueryInput& input, std::size_t wanted, Rng& rng) {
   std::vector<std::uint32_t>& order = search.scratch.table_order;
   std::iota(order.begin(), order.end(), 0U);
@@ -197,6 +199,7 @@ void find_threshold(const Search& search, const QueryInput& input, std::size_t w
 
 }  // namespace
 
+// vanilla hashes up to kLargestGroup tables together; the counting policies hash all tables.
 void prepare_query(QueryScratch& scratch, const HashConfig& config, const HashFunctions& functions,
                    const SearchSize& size) {
   const std::size_t lanes = size.lanes;

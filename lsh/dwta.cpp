@@ -29,6 +29,8 @@ class Dwta final : public HashFunctions {
     prepare_rows(scratch);
   }
 
+  // Code of a bin for all columns at once: the position of the largest nonzero value among the bin's
+  // features.
   void hash_block(const QueryBlock& block, std::span<const std::uint32_t> tables, HashScratch& scratch,
                   std::uint32_t* fingerprints) const override {
     const std::uint32_t* where = scratch.codes.data();
@@ -47,6 +49,7 @@ class Dwta final : public HashFunctions {
     }
   }
 
+  // One pass over the nonzero values keeps the largest value of every bin and its position.
   void hash_sparse(std::span<const std::uint32_t> ids, std::span<const float> values,
                    std::span<const std::uint32_t> tables, HashScratch& scratch,
                    std::uint32_t* fingerprints) const override {

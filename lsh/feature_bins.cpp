@@ -8,6 +8,8 @@
 
 namespace slide::lsh {
 
+// width_: bin_size features (at most `dim`), or dim / bins where that is more. A permutation gives dim /
+// width_ whole bins; there are as many permutations as all bins need.
 FeatureBins::FeatureBins(std::size_t bins, std::size_t bin_size, std::size_t dim)
     : bins_(bins),
       bin_size_(bin_size),
@@ -19,6 +21,7 @@ FeatureBins::FeatureBins(std::size_t bins, std::size_t bin_size, std::size_t dim
   if (features_.size() >= kUnused) fail_input("hash functions over {} places: too many", features_.size());
 }
 
+// Cuts each random permutation (Fisher-Yates) into whole bins; places_ is the inverse of features_.
 void FeatureBins::draw(Rng rng) {
   multiplier_ = rng.next() | 1;
   offset_ = rng.next();
@@ -39,6 +42,7 @@ void FeatureBins::draw(Rng rng) {
   }
 }
 
+// An empty bin takes the position of the first nonempty bin among its kAttempts donors; code 0 without any.
 std::uint32_t FeatureBins::pack(const std::uint32_t* positions, std::size_t table, std::size_t k,
                                 std::uint32_t bits) const {
   std::uint32_t fingerprint = 0;

@@ -27,6 +27,7 @@ HashFault fault(std::string key, fmt::format_string<Args...> format, Args&&... a
   return {std::move(key), std::move(message)};
 }
 
+// The first setting outside its limits.
 MaybeFault check_limits(const HashConfig& config, const std::string& section) {
   const auto check = [&](const char* name, std::uint32_t value, std::uint32_t min_value,
                          std::uint32_t max_value) -> MaybeFault {
@@ -45,6 +46,7 @@ MaybeFault check_limits(const HashConfig& config, const std::string& section) {
   return check("topk_ratio", config.topk_ratio, 1, UINT32_MAX);
 }
 
+// The k codes of a fingerprint must fit into range_pow bits; the message says how to change either.
 MaybeFault check_fingerprint(const HashConfig& config, const std::string& section) {
   const std::uint32_t bits = code_bits(config);
   const std::uint32_t needed = std::max(config.k, 1U) * bits;
@@ -73,6 +75,7 @@ std::uint32_t bits_of_small_buckets(std::size_t neurons) {
   return std::clamp(width, kLogBucket + 1, kLogBucket + kMaxChosenBits) - kLogBucket;
 }
 
+// Sets k first, then the number of buckets by the bits of k codes, then the capacity by the mean bucket.
 HashConfig sized_for(HashConfig config, std::size_t neurons) {
   const std::uint32_t bits = code_bits(config);
   const std::uint32_t max_value = config.range_pow == 0 ? kMaxRangePow : config.range_pow;

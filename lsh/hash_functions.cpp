@@ -85,6 +85,7 @@ void HashFunctions::hash_zero_rows(const CentredRows& block, const std::uint8_t*
   }
 }
 
+// Transposes consecutive fp32 rows from where they are, others from copies in `buffer`.
 void pack_rows(const RowSet& set, std::size_t dim, float* buffer, float* packed) {
   const float* source = buffer;
   std::size_t stride = dim;
@@ -115,6 +116,8 @@ void HashFunctions::prefetch_rows(const RowSet& set, std::size_t begin, std::siz
   }
 }
 
+// kRowLanes rows at a time, transposed and centred; long rows one at a time. Copies the fingerprints [table
+// x lane] of each group to their rows.
 void HashFunctions::hash_rows(const RowSet& set, HashScratch& scratch, std::uint32_t* fingerprints,
                               std::size_t stride, float* norms2) const {
   prepare(scratch, kRowLanes);

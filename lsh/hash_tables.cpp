@@ -116,6 +116,7 @@ void HashTables::add_fifo(Table& table, Bucket& bucket, std::uint32_t neuron) {
   first[oldest++] = neuron;
 }
 
+// Later entries close the gap; the index of the oldest entry follows.
 void HashTables::remove_fifo(Table& table, Bucket& bucket, std::uint32_t neuron) {
   std::uint32_t& oldest = bucket.mark;
   std::uint32_t* first = table.entries.data() + bucket.begin;
@@ -149,6 +150,7 @@ void HashTables::add_reservoir(std::size_t index, Bucket& bucket, std::uint32_t 
     append(table, bucket, neuron);
 }
 
+// Counts the removal as uncompensated, stored or not; the last entry fills the gap.
 void HashTables::remove_reservoir(Table& table, Bucket& bucket, std::uint32_t neuron) {
   ++bucket.mark;
   std::uint32_t* first = table.entries.data() + bucket.begin;
@@ -157,6 +159,7 @@ void HashTables::remove_reservoir(Table& table, Bucket& bucket, std::uint32_t ne
   first[place] = first[--bucket.stored];
 }
 
+// The neuron enters the bucket by its policy, and its fingerprint is stored.
 void HashTables::insert(std::size_t table, std::uint32_t neuron, std::uint32_t fingerprint) {
   Bucket& bucket = tables_[table].buckets[fingerprint];
   ++bucket.population;
@@ -168,6 +171,7 @@ void HashTables::insert(std::size_t table, std::uint32_t neuron, std::uint32_t f
   fingerprints_[table * neurons_ + neuron] = fingerprint;
 }
 
+// The reverse of insert(); an empty bucket releases its chunk.
 void HashTables::remove(std::size_t table, std::uint32_t neuron) {
   std::uint32_t& fingerprint = fingerprints_[table * neurons_ + neuron];
   if (fingerprint == kNotFiled) return;
@@ -186,6 +190,7 @@ void HashTables::remove(std::size_t table, std::uint32_t neuron) {
   fingerprint = kNotFiled;
 }
 
+// In parallel over tables; each starts at a random neuron.
 void HashTables::insert_all(int threads) {
   parallel_for(tables(), threads, [&](std::size_t index, int) {
     clear(tables_[index]);
@@ -206,6 +211,7 @@ void HashTables::mark_not_filed(std::span<const std::uint32_t> ids) {
   }
 }
 
+// Counting sort, per table: populations of the buckets, offsets of their entries, then the entries.
 void HashTables::insert_fixed(int threads) {
   parallel_for(tables(), threads, [&](std::size_t index, int) {
     Table& table = tables_[index];
@@ -266,6 +272,7 @@ void HashTables::move(std::span<const std::uint32_t> ids, const std::uint32_t* f
                [&](std::size_t index, int) { move_in(index, ids, fresh + index * ids.size()); });
 }
 
+// Fingerprints, then each table: buckets, entries, free lists, number of draws.
 void HashTables::save(ByteWriter& out) const {
   out.put_array(fingerprints_.data(), fingerprints_.size());
   std::vector<std::uint32_t> entries;
@@ -283,6 +290,7 @@ void HashTables::save(ByteWriter& out) const {
   }
 }
 
+// In the order of save(); each table is checked before its indices are used.
 void HashTables::load(ByteReader& in) {
   in.get_array(fingerprints_.data(), fingerprints_.size(), "fingerprints of another number of neurons");
   std::vector<std::uint32_t> entries;
@@ -324,6 +332,8 @@ void HashTables::check(const Table& table, std::size_t index, const ByteReader& 
   if (!good) in.refuse("impossible hash tables");
 }
 
+// Numbers of neurons in a bucket are Poisson distributed. For loads above 500, where exp(-load) nears
+// underflow, all buckets count as the mean one.
 double HashTables::bytes_of(const HashConfig& config, std::size_t neurons) {
   const std::size_t buckets = std::size_t{1} << (config.k * code_bits(config));
   const double load = double(neurons) / double(buckets);
@@ -362,6 +372,7 @@ void Occupancy::add(const Occupancy& other) {
   for (std::size_t i = 0; i < histogram.size(); ++i) histogram[i] += other.histogram[i];
 }
 
+// One pass over the buckets of all tables.
 Occupancy HashTables::occupancy() const {
   Occupancy sum;
   sum.buckets = tables() * buckets_;

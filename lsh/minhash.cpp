@@ -37,6 +37,7 @@ class Minhash final : public HashFunctions {
     prepare_rows(scratch);
   }
 
+  // Sample by sample: collects the nonzero values, then hashes their set.
   void hash_block(const QueryBlock& block, std::span<const std::uint32_t> tables, HashScratch& scratch,
                   std::uint32_t* fingerprints) const override {
     for (std::size_t b = 0; b < block.samples; ++b) {

@@ -149,6 +149,8 @@ HashConfig fixed_config(std::size_t neurons) {
 
 }  // namespace
 
+// The longest rows are left out of the tables, since every query scores them; working memory is freed at the
+// end.
 NeuronIndex NeuronIndex::fixed(const WeightRows& weights, std::size_t neurons, std::size_t dim,
                                std::uint64_t seed, int threads) {
   NeuronIndex index(fixed_config(neurons), neurons, dim, seed, fixed_long_rows(neurons));
@@ -161,6 +163,7 @@ NeuronIndex NeuronIndex::fixed(const WeightRows& weights, std::size_t neurons, s
   return index;
 }
 
+// By slabs of kSlabRows rows: hashes them again, moves them, updates their norms.
 void NeuronIndex::rehash(const WeightRows& weights, std::span<const std::uint32_t> touched, int threads) {
   Parts& p = *parts_;
   const auto ids = p.ascending(touched);

@@ -77,7 +77,7 @@ class NeuronIndex {
   std::size_t bytes() const;         // tables, fingerprints and hash functions
   // Expected bytes() of an index with all rows inserted, and of its make_scratch().
   static double bytes_of(const HashConfig& config, std::size_t neurons, std::size_t dim);
-  // Expected most that fixed() takes while it makes an index: fingerprints beside the tables.
+  // Expected peak memory of fixed(): fingerprints beside the tables.
   static double fixed_bytes_of(std::size_t neurons, std::size_t dim);
   static double scratch_bytes_of(const HashConfig& config, std::size_t neurons, std::size_t dim,
                                  std::size_t lanes, std::size_t wanted = 0);

@@ -66,6 +66,7 @@ void RowFrame::fit_mean(const Rows& all, int threads) {
   mean_bias_ = static_cast<float>(bias / double(all.size));
 }
 
+// length2_ = the kQuantile of the squared norms of the sampled rows, centred.
 void RowFrame::fit_length(const Rows& all, int threads) {
   const std::size_t dim = mean_.size();
   parallel_for(tasks_.size(), threads, [&](std::size_t t, int) {

@@ -24,6 +24,8 @@ Simhash::Simhash(const HashConfig& config, std::size_t dim, std::uint64_t seed)
       stride_(round_up(dim + kTail, kernels::kLaneMultiple)),
       tails_(functions() * kTail) {}
 
+// Random signs by feature, random entries for bias and padding (tails_), and both as dense rows
+// (projections_).
 void Simhash::draw(std::uint64_t generation) {
   const std::size_t n = functions();
   for (std::size_t feature = 0; feature < dim(); ++feature) {
@@ -104,6 +106,7 @@ void Simhash::project(const QueryBlock& block, std::span<const std::uint32_t> ta
   }
 }
 
+// A group of tables at a time: projects, then packs the signs of the K projections of each table.
 void Simhash::hash(const QueryBlock& block, std::span<const std::uint32_t> tables, bool rows,
                    HashScratch& scratch, std::uint32_t* fingerprints, std::uint32_t* flips) const {
   const std::size_t lanes = block.lanes;
@@ -128,6 +131,7 @@ void Simhash::hash_probes(const QueryBlock& block, HashScratch& scratch, std::ui
   hash(block, all_tables(), false, scratch, fingerprints, flips);
 }
 
+// The same for a sparse vector, from the signs of its features only.
 void Simhash::hash_sparse(std::span<const std::uint32_t> ids, std::span<const float> values,
                           std::span<const std::uint32_t> tables, HashScratch& scratch,
                           std::uint32_t* fingerprints) const {

@@ -23,6 +23,7 @@ void StaleRows::gather(std::vector<std::uint32_t>& to) const {
   std::sort(to.begin() + size_before, to.end());
 }
 
+// Queues the recent rows behind the waiting ones, then takes rows from the front.
 std::span<const std::uint32_t> StaleRows::take(double share) {
   // Each row is queued at most once: erasing the taken rows leaves capacity for the new ones.
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(first_));
@@ -60,6 +61,7 @@ void StaleRows::save(ByteWriter& out) const {
   out.put_array(recent.data(), recent.size());
 }
 
+// Sets the flag of each row; a row that occurs twice is damage.
 void StaleRows::load(ByteReader& in) {
   clear();
   shards_.front().updates = in.get<std::uint64_t>();

@@ -226,6 +226,8 @@ void append_nearest(const QueryBlock& queries, std::size_t wanted, QueryScratch&
 
 }  // namespace
 
+// Allocates array by array; search_scratch_bytes() counts the same arrays, without those of the hash
+// functions.
 void prepare_search(QueryScratch& scratch, const HashConfig& config, const HashFunctions& functions,
                     const SearchSize& size) {
   const std::size_t lanes = size.lanes;
@@ -246,6 +248,8 @@ void prepare_search(QueryScratch& scratch, const HashConfig& config, const HashF
   grow(scratch.scores, scored * std::min(lanes, kernels::kLaneMultiple));
 }
 
+// Memory of prepare_search(), line by line: arrays by neuron; classes; fingerprints and flips; buckets and
+// histogram; arrays by scored neuron; packed queries.
 double search_scratch_bytes(const HashConfig& config, std::size_t dim, const SearchSize& size) {
   const std::size_t asked = std::min(size.lanes, kernels::kLaneMultiple);
   const auto scored = double(scored_of(size));
@@ -262,18 +266,21 @@ void project_queries(const HashFunctions& functions, const QueryBlock& block, Qu
   functions.hash_probes(block, scratch.hash, scratch.fingerprints.data(), scratch.flips.data());
 }
 
+// Lists the sample's buckets, two per table, and takes the ids in most of them.
 void find_for_sample(const Search& search, std::size_t sample, std::size_t lanes, std::size_t wanted,
                      std::vector<std::uint32_t>& out) {
   out.clear();
   if (sample == 0) prefetch_buckets(search, sample, lanes, kProbed);
   const std::size_t buckets = list_buckets(search, sample, lanes, kProbed, 0);
   if (sample + 1 < lanes)
-    prefetch_buckets(search, sample + 1, lanes, kProbed);  // that the caller asks for next
+    prefetch_buckets(search, sample + 1, lanes, kProbed);  // the sample that the caller asks for next
   // Excludes the longest rows, which are scored anyway. The tables of a frozen index do not contain them.
   const auto excluded = search.longest->frozen() ? std::span<const std::uint32_t>() : search.longest->ids();
   take_by_count_except(search.scratch, buckets, wanted, {}, excluded, out);
 }
 
+// Counts the buckets of the querying samples. With weight rows: scores the most frequent ids and the longest
+// rows, and takes the best by score; without: takes the most frequent ids.
 void find_search(const Search& search, const QueryInput& input, std::size_t wanted) {
   QueryScratch& scratch = search.scratch;
   const WeightRows& rows = input.block.rows;

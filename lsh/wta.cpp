@@ -39,6 +39,7 @@ class Wta final : public HashFunctions {
     prepare_rows(scratch);
   }
 
+  // Code of a function for all columns at once: the position of the largest value in its window.
   void hash_block(const QueryBlock& block, std::span<const std::uint32_t> tables, HashScratch& scratch,
                   std::uint32_t* fingerprints) const override {
     std::uint32_t* codes = scratch.codes.data();

@@ -19,6 +19,7 @@ constexpr std::size_t kMapped = std::size_t{128} << 10;
 std::atomic<std::size_t> mapped{0};  // bytes
 }  // namespace
 
+// Small areas come from the heap, larger ones are mapped.
 void* allocate_zeroed(std::size_t bytes) {
   if (bytes < kMapped) {
     void* memory = std::aligned_alloc(kAlignment, round_up(bytes, kAlignment));

@@ -43,6 +43,7 @@ bool is_pipe_or_device(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
+// A pipe or device is opened at the first write; any other file is created beside its target.
 AtomicFile::AtomicFile(std::string path, FileUse use) : path_(std::move(path)), target_(path_) {
   if (use != FileUse::kOwn) {
     streams_ = is_pipe_or_device(path_);
@@ -60,6 +61,7 @@ AtomicFile::AtomicFile(std::string path, FileUse use) : path_(std::move(path)), 
   }
 }
 
+// Creates an unnamed file where the system can link one later, else a file with a temporary name.
 void AtomicFile::create() {
   if (access(kOpenFiles, X_OK) == 0) {
     file_ = Descriptor(open(folder().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kMode));
@@ -142,6 +144,8 @@ void AtomicFile::finish() {
   sync_folder();
 }
 
+// Flushes both files and gives both a temporary name first: then only two renames separate the old pair from
+// the new one.
 void AtomicFile::finish(AtomicFile& first, AtomicFile& second) {
   if (first.streams_ || second.streams_) {
     first.finish();

@@ -25,6 +25,7 @@ std::size_t ByteReader::bring(char*, std::size_t) {
   refuse(kTooShort);
 }
 
+// Bytes in memory first, further ones by bring().
 void ByteReader::copy(char* to, std::size_t bytes) {
   while (bytes > 0) {
     std::size_t now = std::min(bytes, rest_.size());
@@ -39,6 +40,7 @@ void ByteReader::copy(char* to, std::size_t bytes) {
   }
 }
 
+// A view of the bytes where they are in memory, else of a copy in taken_.
 std::string_view ByteReader::take(std::uint64_t bytes) {
   require(bytes, 1);
   if (bytes <= rest_.size()) {

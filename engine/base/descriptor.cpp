@@ -4,6 +4,7 @@
 
 namespace slide {
 
+// Repeats pread() until all bytes are read or the file ends.
 ssize_t read_at(int file, char* to, std::size_t bytes, std::uint64_t offset) {
   std::size_t done = 0;
   while (done < bytes) {

@@ -25,6 +25,7 @@ bool all_good(std::span<const T> values) {
   return bad == 0;
 }
 
+// Index of the first bad value, or values.size(). Reads all values in any case.
 template <class T>
 std::size_t get(ByteReader& in, std::span<T> values) {
   std::size_t first = values.size();

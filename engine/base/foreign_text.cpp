@@ -4,6 +4,7 @@
 
 namespace slide {
 
+// Counts brackets outside of strings.
 bool nests_too_deep(std::string_view json) {
   std::size_t depth = 0;
   bool in_string = false;

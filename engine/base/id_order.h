@@ -15,7 +15,7 @@ class IdOrder {
   // Sorts ids below `count`.
   explicit IdOrder(std::size_t count) : words_(count / kBits + 1, 0), above_(words_.size() / kBits + 1, 0) {}
 
-  // Sorts distinct ids, ascending.
+  // Sorts distinct ids, ascending: sets a bit for each id and for each word with a bit, then visits the bits.
   void sort(std::vector<std::uint32_t>& ids) {
     for (const std::uint32_t id : ids) {
       words_[id / kBits] |= std::uint64_t{1} << id % kBits;

@@ -74,6 +74,7 @@ Descriptor open_input(const std::string& path) {
   return descriptor;
 }
 
+// Reads to the end, as pipes and some files do not tell their length; doubles the text where it is full.
 std::string read_text_file(const std::string& path, const std::string& advice, std::size_t max_bytes) {
   const Descriptor file = open_input(path);
   struct stat status {};

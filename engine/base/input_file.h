@@ -1,5 +1,5 @@
-// Opening and reading what a user names: nothing without an end is waited for. Functions are safe from any
-// thread.
+// Opens and reads files that a user names; refuses devices and pipes that would block forever. Functions are
+// safe from any thread.
 #pragma once
 
 #include <cstddef>

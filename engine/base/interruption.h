@@ -1,5 +1,5 @@
 // Interruption of long work from outside, as by Ctrl-C in Python: parallel_for() asks between two indices
-// whether its caller still wants the result, and throws Interrupted where not.
+// whether to stop, and throws Interrupted if so.
 #pragma once
 
 #include <atomic>
@@ -8,13 +8,15 @@
 
 namespace slide {
 
-// Thrown by parallel_for(). Not derived from std::exception: nothing but its maker catches it.
+// Thrown by parallel_for(). Not derived from std::exception, so that only the code that set up the
+// Interruption catches it.
 struct Interrupted {};
 
-// While it lives, parallel_for() on this thread asks it. Interruptions nest: the innermost is asked.
+// While an Interruption lives, parallel_for() on this thread asks it. Interruptions nest: the innermost is
+// asked.
 class Interruption {
  public:
-  // `wanted` says whether the work shall end; called on this thread, at most every 20 ms.
+  // `wanted` returns whether an interruption is wanted; called on this thread, at most every 20 ms.
   explicit Interruption(std::function<bool()> wanted);
   ~Interruption();
   Interruption(const Interruption&) = delete;
@@ -25,9 +27,10 @@ class Interruption {
   // Disables the interruption of the calling thread, which has a result to keep.
   static void end();
 
-  // Whether the work shall end. By its own thread: asks if it is time.
+  // Whether the work shall end: calls `wanted` if the last call is 20 ms ago. Only on the thread that
+  // constructed this.
   bool ask();
-  // The last answer. From any thread.
+  // The last answer of `wanted`. From any thread.
   bool is_wanted() const { return is_wanted_.load(std::memory_order_relaxed); }
 
  private:

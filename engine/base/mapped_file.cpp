@@ -21,6 +21,7 @@ namespace {
 constexpr std::size_t kKnown = 64;
 std::array<std::atomic<const void*>, kKnown> known{};  // MappedFile::Area; each slot is written by one thread
 
+// Replaces `from` in one slot by `to`; nothing if no slot has `from`.
 void replace_known(const void* from, const void* to) noexcept {
   for (std::atomic<const void*>& slot : known) {
     const void* expected = from;

@@ -128,6 +128,7 @@ std::optional<double> smaller(std::optional<double> a, std::optional<double> b) 
   return a && b ? std::min(*a, *b) : a ? a : b;
 }
 
+// Min over the mounts of a version and the groups around the process in each.
 std::optional<double> free_by(const GroupVersion& version, const fs::path& root) {
   const fs::path group = own_group(version, root).value_or("/");
   std::optional<double> smallest;

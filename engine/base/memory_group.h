@@ -1,5 +1,5 @@
-// Memory that the control groups of this process leave it: versions 1 and 2, nested groups, whichever the
-// process is in. Safe from any thread.
+// Free memory within the limits of the control groups (cgroups) of this process: versions 1 and 2, with the
+// groups around it. Safe from any thread.
 #pragma once
 
 #include <optional>

@@ -83,6 +83,7 @@ char* write_power(int exponent, char* out) {
   return out + 4;
 }
 
+// As %g does: a plain number for exponents -4 to 5, else with a power of ten.
 char* write_decimal(const Decimal& decimal, char* out) {
   const std::uint64_t digits = six_characters(decimal.digits);
   // Characters up to the last one that is not '0'.
@@ -103,6 +104,7 @@ char* write_decimal(const Decimal& decimal, char* out) {
 
 }  // namespace
 
+// Six digits without their leading zeros, in one store; larger numbers by the standard library.
 char* write_whole(std::uint32_t value, char* out) {
   if (value >= 1000000) return std::to_chars(out, out + kNumberRoom, value).ptr;
   const std::uint64_t digits = six_characters(value);

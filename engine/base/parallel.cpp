@@ -117,6 +117,8 @@ std::size_t groups_of(std::size_t members, std::size_t size) {
 
 }  // namespace
 
+// Builds the combining tree level by level: groups of kGroup workers, then groups of kGroup groups, up to
+// the root.
 Team::Team(int threads)
     : threads_(threads), groups_(groups_of(static_cast<std::size_t>(std::max(threads, 1)) - 1, kGroup)) {
   std::size_t members = static_cast<std::size_t>(std::max(threads, 1)) - 1;
@@ -141,6 +143,7 @@ void Team::end_job(int thread) {
   }
 }
 
+// A new round_ releases the workers; the caller does its own share, then waits for the root of the tree.
 void Team::run(Job job, void* context) {
   job_ = job;
   context_ = context;

@@ -73,6 +73,7 @@ struct Place {
   std::ptrdiff_t before;  // number of earlier allowed processors of the core
 };
 
+// Node and core of each processor, by the kernel's lists; only `processors` count as threads of a core.
 std::vector<Place> places_of(std::span<const int> processors, const fs::path& system) {
   const std::map<int, int> nodes = nodes_of(system);
   std::vector<Place> places;
@@ -129,6 +130,7 @@ std::vector<int> share_of(std::span<const int> processors, std::size_t part, std
 
 std::atomic<const std::vector<int>*> Pinning::current_ = nullptr;
 
+// Tries a binding first, to fail here rather than in a parallel region.
 Pinning::Pinning(std::span<const int> processors, int threads) : order_(pin_order(processors)) {
   if (static_cast<std::size_t>(threads) > order_.size())
     fail_input(

@@ -46,6 +46,7 @@ double TaskLog::lap() {
   return seconds;
 }
 
+// Gives each task, in order, to the thread that is free first; a min-heap holds when threads are free.
 double greedy_makespan(std::span<const double> seconds, std::size_t threads) {
   std::vector<double> free_at(std::min(threads, seconds.size()), 0.0);  // min-heap
   double end = 0.0;

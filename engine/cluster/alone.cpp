@@ -16,6 +16,7 @@ namespace slide {
 
 namespace {
 
+// The shared file of a single process. Keeps the first failure until close(), as an MPI file does.
 class PlainFile final : public SharedFile {
  public:
   explicit PlainFile(const std::string& path)
@@ -23,6 +24,7 @@ class PlainFile final : public SharedFile {
     if (!file_.is_open()) fail("cannot be created", errno);
   }
 
+  // Writes nothing after a failure.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
     while (!bytes.empty() && reason_ == 0) {
       const ssize_t written = pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));

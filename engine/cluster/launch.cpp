@@ -23,6 +23,8 @@ int count_in(const char* name) {
 
 }  // namespace
 
+// Asks the variables of each launcher in turn. `managed`: a process manager (PMI or PMIx) connects the
+// processes.
 int launched_processes() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
     if (const int count = count_in(name); count > 0) return count;

@@ -46,6 +46,7 @@ class MpiCluster final : public Cluster {
   int rank() const override { return link_.rank(); }
   int size() const override { return link_.size(); }
   std::string name() const override { return link_.name(); }
+  // Copies the own part and posts a receive and a send for each other rank.
   void start(int channel, ConstParts out, Parts in) override {
     if (channel < 0 || channel >= kChannels) fail_run("there is no channel {}", channel);
     Requests& requests = exchanges_[channel];

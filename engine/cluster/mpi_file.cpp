@@ -40,6 +40,7 @@ MpiFile::MpiFile(MpiLink& link, const std::string& path) : link_(link), path_(pa
   link_.agree(reason_);
 }
 
+// Rank 0 creates the file; then every other rank must be able to open it.
 void MpiFile::create_on_all_ranks() {
   const auto refuse = [&](int error, const char* advice) {
     if (error != 0)
@@ -60,6 +61,7 @@ void MpiFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
   });
 }
 
+// A short write counts as a failure.
 void MpiFile::write_piece(std::uint64_t offset, const std::byte* bytes, int count) {
   MPI_Status status;
   const int code = MPI_File_write_at(file_, static_cast<MPI_Offset>(offset), bytes, count, MPI_BYTE, &status);

@@ -16,8 +16,8 @@ namespace slide {
 namespace {
 
 constexpr std::size_t kReason = 512;  // max bytes of a reason exchanged between ranks
-constexpr int kLooks = 2000;          // about a millisecond on an idle core
-constexpr int kFewLooks = 8;
+constexpr int kLooks = 2000;          // tests before sleeping: about a millisecond on an idle core
+constexpr int kFewLooks = 8;          // the same where ranks share cores
 
 // Waiting strategy: spin with tests, then yield the core, then sleep with growing intervals.
 class Patience {
@@ -117,6 +117,7 @@ void MpiLink::send(Requests& requests, std::span<const std::byte> part, int to, 
   });
 }
 
+// After MPI_ERR_IN_STATUS, the status of each request has its own error.
 bool MpiLink::done(Requests& requests) {
   if (requests.handles.empty()) return true;
   const std::size_t n = requests.handles.size();
@@ -173,6 +174,7 @@ void MpiLink::gather(std::span<const std::byte> mine, std::span<std::byte> all) 
   finish(single_);
 }
 
+// Exchanges the reasons as texts of kReason bytes, empty without a failure.
 void MpiLink::agree(const std::string& reason) {
   std::vector<char> mine(kReason), all(kReason * static_cast<std::size_t>(size_));
   if (!reason.empty()) {

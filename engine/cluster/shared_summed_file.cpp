@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 
+// `own` of each rank, in rank order. Collective.
 template <class T>
 std::vector<T> of_all_ranks(Cluster& cluster, std::span<const T> own) {
   std::vector<T> all(own.size() * static_cast<std::size_t>(cluster.size()));
@@ -89,6 +90,7 @@ void SharedSummedFile::write(std::string_view bytes) {
   segments_.emplace_back();
 }
 
+// Starts the segment of the share. A rank without bytes of its own is past the share at once.
 void SharedSummedFile::share(std::uint64_t bytes) {
   flush();
   segments_.emplace_back();
@@ -115,6 +117,7 @@ std::uint32_t SharedSummedFile::sum_of_all() const {
   return crc;
 }
 
+// Writes the checksum over all segments and the end marker; rank 0 then gives the file its name.
 void SharedSummedFile::finish() {
   put(sum_of_all());
   write(kEndMarker);

@@ -25,6 +25,7 @@ std::uint32_t hash_of(std::uint64_t mixed_first, std::uint32_t second) {
 
 }  // namespace
 
+// The crosses of one row.
 struct FeatureCrosses::Found {
   std::size_t count = 0;
   std::array<std::uint32_t, kCrossesOfRow> ids;
@@ -37,6 +38,8 @@ struct FeatureCrosses::Likely {
   std::uint16_t first, second;  // numbers of the features
 };
 
+// Builds the three lookups of find(): member_of_ by feature; bits_, at most a sixteenth set; slots_, at most
+// a quarter full.
 FeatureCrosses::FeatureCrosses(std::vector<FeatureCross> crosses, std::size_t features)
     : crosses_(std::move(crosses)), features_(features) {
   if (!are_good(crosses_, features_))
@@ -95,6 +98,7 @@ std::size_t FeatureCrosses::list_likely(std::span<const std::uint32_t> ids, Like
   return count;
 }
 
+// Pairs of the row's features that pass the Bloom filter are looked up in the hash table.
 void FeatureCrosses::find(const SparseRow& row, Found& found) const {
   std::array<std::uint32_t, kCrossedFeatures> ids;
   std::array<float, kCrossedFeatures> roots;
@@ -145,6 +149,7 @@ SparseRow FeatureCrosses::crossed(const SparseRow& row, std::vector<std::uint32_
   return {{ids.data() + at, count}, {values.data() + value_at, count}};
 }
 
+// New feature arrays; the view keeps the labels of `data`, with offsets that begin at 0.
 Dataset FeatureCrosses::crossed(const Dataset& data, int threads) const {
   if (!active()) return data;
   if (data.feature_count() > features_ || (data.dense_count() > 0 && data.feature_count() < features_))

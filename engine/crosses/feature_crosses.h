@@ -20,12 +20,12 @@
 
 namespace slide {
 
-inline constexpr float kCrossScale = 0.5f;
+inline constexpr float kCrossScale = 0.5f;  // of the value of a cross
 inline constexpr std::size_t kMaxCrosses = 80000;
-// samples with both; of these with the label
+// Min number of samples with both features; and of these, with the label.
 inline constexpr std::uint32_t kMinTogether = 5, kMinOfLabel = 3;
 inline constexpr std::size_t kCrossSlots = std::size_t{1} << 24;  // a power of 2
-// max samples of a label that are inspected, evenly spaced
+// Max samples of a label that are inspected, evenly spaced.
 inline constexpr std::size_t kCrossSamples = 4096;
 
 struct FeatureCross {
@@ -76,9 +76,9 @@ class FeatureCrosses {
   Dataset crossed(const Dataset& data, int threads) const;
 
  private:
-  struct Found;
-  static constexpr std::uint8_t kFirst = 1, kSecond = 2;
-  struct Likely;
+  struct Found;                                           // the crosses of a row
+  static constexpr std::uint8_t kFirst = 1, kSecond = 2;  // bits of member_of_
+  struct Likely;                                          // a pair that passes the Bloom filter
   // Finds the crosses of a row, ascending.
   void find(const SparseRow& row, Found& found) const;
   std::size_t list_likely(std::span<const std::uint32_t> ids, Likely* likely) const;

@@ -27,7 +27,7 @@ std::size_t slot_of(std::uint32_t first, std::uint32_t second, int bits) {
   return key >> (64 - bits);
 }
 
-constexpr double kMinGain = 1 + 1e-6;  // rounding stays below it
+constexpr double kMinGain = 1 + 1e-6;  // min ratio of share and expected share: above rounding errors
 
 struct Candidate {
   float score;
@@ -95,6 +95,7 @@ class Samples {
   std::span<const std::uint32_t> of_label(std::size_t label) const { return by_label_.of(label); }
 
  private:
+  // Lists the features that form crosses, sample by sample: counts them, then fills kept_. Counts with_.
   void list_kept(int threads) {
     parallel_for((size() + kCrossedRows - 1) / kCrossedRows, threads, [&](std::size_t part, int) {
       for (std::size_t i = part * kCrossedRows; i < std::min(size(), (part + 1) * kCrossedRows); ++i) {
@@ -243,8 +244,8 @@ class LabelCrosses {
     }
   }
 
-  // Lists the feature numbers sample by sample; and for each feature, of each of its samples, the features
-  // after it (tails_), with which it forms crosses.
+  // entries_: feature numbers, sample by sample. tails_: for each feature and each sample that has it, the
+  // range of entries_ after it in this sample, which are the second features of its crosses.
   void list_entries() {
     entries_.clear();
     sample_ends_.clear();
@@ -328,6 +329,8 @@ class LabelCrosses {
 
 }  // namespace
 
+// Counts the samples of all pairs first, then scores the pairs label by label; each thread keeps the best of
+// its labels.
 FeatureCrosses FeatureCrosses::choose(const Dataset& train, std::uint32_t per_label, int threads) {
   const std::size_t features = train.feature_count();
   const std::size_t limit = std::min<std::uint64_t>(kMaxCrosses, kIdLimit - features);
@@ -352,6 +355,7 @@ FeatureCrosses FeatureCrosses::choose(const Dataset& train, std::uint32_t per_la
   return FeatureCrosses(std::move(chosen), features);
 }
 
+// Memory of Samples, CrossCounts and one LabelCrosses per thread.
 double FeatureCrosses::choosing_bytes_of(const Dataset& train, std::uint32_t per_label, int threads) {
   if (per_label == 0) return 0;
   constexpr double kCapacity = 1.5;  // of a vector that doubles, by its size, on average

@@ -84,6 +84,8 @@ inline void set_octet_mask(uint16_t* masks, size_t i, uint32_t mask, size_t step
   both = static_cast<uint16_t>(i % 16 == 0 ? mask : both | mask << 8);
 }
 
+// Eight entries at a time: `mask` has bit j set where entry i + j is present. Writes the present ids first,
+// and turns them into columns (rank in `bits`) in a second loop.
 template <>
 size_t find_present<Avx2Fma>(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits,
                              const uint32_t* first, uint16_t* masks, uint32_t* columns, float* values) {
@@ -116,6 +118,8 @@ size_t find_present<Avx2Fma>(const uint32_t* ids, const float* w, size_t count, 
   return found;
 }
 
+// Eight entries at a time: the two low bits of a place are its kind, the other bits its position. Appends
+// the entries of each kind to that kind's list.
 template <>
 void part_kinds<Avx2Fma>(const uint32_t* columns, const float* w, size_t count, const uint32_t* places,
                          uint16_t* masks, Parts& parts) {
@@ -156,6 +160,8 @@ void part_kinds<Avx2Fma>(const uint32_t* columns, const float* w, size_t count, 
   for (size_t k = 0; k < kKinds; ++k) parts.count[k] = counts[k];
 }
 
+// Eight entries at a time: expands the next values of each kind to the entries of that kind; `joined` is
+// their union.
 template <>
 void join_kinds<Avx2Fma>(const uint16_t* masks, size_t count, const float* const* parts, float* g) {
   const float* at[kKinds];
@@ -178,6 +184,7 @@ void join_kinds<Avx2Fma>(const uint16_t* masks, size_t count, const float* const
   }
 }
 
+// Eight weights at a time; the last, incomplete register goes through copies.
 template <>
 void adagrad_masked<Avx2Fma>(float* w, float* accumulators, const uint16_t* masks, size_t count,
                              const float* g, float scale, float rate) {

@@ -15,6 +15,7 @@ namespace {
 
 using Avx512 = xsimd::avx512bw;
 
+// Element r is the sum over register v[r], for 16 registers.
 template <>
 Vec<Avx512> sum_each<Avx512>(const Vec<Avx512>* v) {
   // Adds in a tree: pairs[i] has the sums of v[2 i] and v[2 i + 1] over pairs of elements, fours[i] of four
@@ -47,6 +48,7 @@ inline __mmask16 lanes_below(size_t count) {
   return static_cast<__mmask16>(count < 16 ? (1u << count) - 1 : 0xffffu);
 }
 
+// q = x * factor, rounded and limited to [-127, 127].
 template <>
 void round_to_bytes<Avx512>(const float* x, size_t n, float factor, std::int8_t* q) {
   const __m512 by = _mm512_set1_ps(factor);
@@ -59,6 +61,8 @@ void round_to_bytes<Avx512>(const float* x, size_t n, float factor, std::int8_t*
   }
 }
 
+// Sixteen entries at a time: gathers their words of the bit set and compresses the present entries. A column
+// is the rank of its bit.
 template <>
 size_t find_present<Avx512>(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits,
                             const uint32_t* first, uint16_t* masks, uint32_t* columns, float* values) {
@@ -89,6 +93,7 @@ size_t find_present<Avx512>(const uint32_t* ids, const float* w, size_t count, c
   return found;
 }
 
+// Sixteen entries at a time: the two low bits of a place are its kind, the other bits its position.
 template <>
 void part_kinds<Avx512>(const uint32_t* columns, const float* w, size_t count, const uint32_t* places,
                         uint16_t* masks, Parts& parts) {
@@ -114,6 +119,7 @@ void part_kinds<Avx512>(const uint32_t* columns, const float* w, size_t count, c
   for (size_t k = 0; k < kKinds; ++k) parts.count[k] = counts[k];
 }
 
+// Sixteen entries at a time: expands the next values of each kind to the entries of that kind.
 template <>
 void join_kinds<Avx512>(const uint16_t* masks, size_t count, const float* const* parts, float* g) {
   const float* at[kKinds];
@@ -131,6 +137,7 @@ void join_kinds<Avx512>(const uint16_t* masks, size_t count, const float* const*
   }
 }
 
+// Sixteen weights at a time; expands their consecutive gradients to the masked weights.
 template <>
 void adagrad_masked<Avx512>(float* w, float* accumulators, const uint16_t* masks, size_t count,
                             const float* g, float scale, float rate) {
@@ -153,6 +160,7 @@ void adagrad_masked<Avx512>(float* w, float* accumulators, const uint16_t* masks
   }
 }
 
+// sum_i values[i] * x[ids[i]] in two independent sums, which hide the latency of additions.
 template <>
 float gather_dot<Avx512>(const float* x, const uint32_t* ids, const float* values, size_t count) {
   __m512 even = _mm512_setzero_ps(), odd = _mm512_setzero_ps();

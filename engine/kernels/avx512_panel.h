@@ -20,7 +20,8 @@ constexpr size_t kGroupWords = kPairGroup / 2;
 constexpr size_t kPanelWords = 128;  // words per sample in a panel, and per row at a time
 constexpr size_t kVector = 16;
 
-// Packs columns [first, first + 2 * words) of C vectors of samples.
+// Packs columns [first, first + 2 * words) of C vectors of samples, rounded to bfloat16, into panel [words x
+// C * kVector]; columns from `inner` on are 0.
 template <size_t C>
 void pack_panel(const float* xt, size_t inner, size_t lanes, size_t first, size_t words, uint32_t* panel) {
   const auto bits_at = [&](size_t k, size_t c) {  // 16 values, in the lower halves
@@ -62,7 +63,7 @@ void forward(const Bf16Product& product, const float* xt, size_t inner, size_t b
   if constexpr (C > 1) forward<Rows, C / 2>(product, xt, inner, b);
 }
 
-// Initial sums of row a.
+// Initial sums of row a for sample vector c: the bias in the first panel, the sums so far in later ones.
 inline __m512 start_of(const Bf16Product& p, size_t a, size_t c, bool first) {
   if (!first) return _mm512_load_ps(p.z + a * p.lanes + c * kVector);
   return _mm512_set1_ps(p.shift == nullptr ? 0.0f : p.shift[a]);

@@ -23,6 +23,7 @@ using RowsForwardBf16 = decltype(KernelSet::rows_forward_bf16);
 
 namespace {
 
+// A copy of `base` with another int8 product (with_bf16: another bfloat16 product) and its own name.
 [[maybe_unused]] KernelSet with_int8(const KernelSet& base, const char* name,
                                      RowsForwardInt8 rows_forward_int8) {
   KernelSet set = base;
@@ -137,6 +138,7 @@ void add_dot_sets(std::vector<const KernelSet*>& sets) {
 #endif
 #endif
 
+// In ascending order of speed: the last set is the default of active().
 std::vector<const KernelSet*> available() {
   std::vector<const KernelSet*> sets{&kScalarKernels};
 #if defined(SLIDE_X86)

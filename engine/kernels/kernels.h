@@ -31,7 +31,8 @@ constexpr size_t spread_stride(size_t columns) {
   return whole % 256 == 0 ? whole + kLaneMultiple : whole;
 }
 
-// Entries grouped by kind: for each kind, their positions and weights.
+// Entries of the linear term grouped by kind, that is by how a block stores a feature's values
+// (BlockFeatures): for each kind, their positions and weights.
 inline constexpr uint32_t kKinds = 4;
 struct Parts {
   size_t count[kKinds];

@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kTile = 16;  // rows of a tile, of 64 bytes each
 
+// Operand of ldtilecfg: all eight tiles have 16 rows of 64 bytes.
 struct alignas(64) TileConfig {
   unsigned char palette = 1, start_row = 0, reserved[14] = {};
   unsigned short bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
@@ -22,10 +23,12 @@ struct alignas(64) TileConfig {
 static_assert(sizeof(TileConfig) == 64);
 constexpr TileConfig kTileConfig;
 
+// Policy of forward() (avx512_panel.h): multiplies rows with a panel of samples.
 struct TileRows {
   static constexpr size_t kVectors = 4;
 
-  // Tile loads of recently written memory are slow, so the rows of a pass are prepared one pass ahead.
+  // Adds the products of all rows with a panel [words x C * kVector], 32 rows (two tiles) a pass. Tile loads
+  // of recently written memory are slow, so the rows of a pass are prepared one pass ahead.
   template <size_t C>
   static void add(const Bf16Product& p, size_t words, bool first, const uint32_t* panel) {
     alignas(64) uint32_t copies[2][kPassRows * kPanelWords];
@@ -60,7 +63,8 @@ struct TileRows {
     size_t ldz;
   };
 
-  // Copies rows that are not consecutive; sums beyond the last row go to `spare`.
+  // Prepares the pass of the rows from row a on: its rows in place if they are consecutive, else copied; and
+  // its initial sums. An incomplete tile sums in `spare`, which has room for the rows beyond the last one.
   template <size_t C>
   static Pass prepare(const Bf16Product& p, size_t a, size_t words, bool first, uint32_t* copy,
                       float* spare) {
@@ -107,7 +111,8 @@ struct TileRows {
     }
   }
 
-  // R x C tiles of sums for the samples from `lane` on, in a panel of ldp samples.
+  // R x C tiles of sums for the samples from `lane` on, in a panel of ldp samples. Tiles 0 to 3 hold sums, 4
+  // and 5 weight rows, 6 and 7 samples.
   template <size_t R, size_t C>
   static void multiply(const Pass& pass, size_t words, const uint32_t* panel, size_t ldp, size_t lane) {
     __asm__ volatile("" ::: "memory");  // tile loads read memory without the compiler's knowledge

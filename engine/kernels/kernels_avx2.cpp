@@ -69,7 +69,9 @@ template <size_t R>
   }
 }
 
-// R rows from row a on, with the samples of kTileVectors registers from sample b on.
+// z tile of R rows from row a on x kTileVectors registers of samples from sample b on. Splits 32 weights of
+// a row at a time into even and odd bytes for add_words(). The integer sums are scaled at the end: z = shift
+// + factor * step * sum.
 template <size_t R>
 void int8_tile(const Int8Product& p, size_t a, size_t b) {
   const std::int8_t* row[R];
@@ -133,6 +135,7 @@ void single_sample_sums(const Int8Product& p, size_t a, std::int32_t* sums) {
   }
 }
 
+// z of all rows for a single sample, four rows at a time.
 void single_sample_rows(const Int8Product& p) {
   constexpr size_t kRows = 4;
   std::int32_t sums[kRows];

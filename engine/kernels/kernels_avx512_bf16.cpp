@@ -12,6 +12,7 @@ std::remove_pointer_t<decltype(KernelSet::rows_forward_bf16)> rows_forward_bf16_
 
 namespace {
 
+// Policy of forward() (avx512_panel.h): multiplies rows with a panel of samples by dot products of pairs.
 struct DotRows {
   static constexpr size_t kVectors = 2;
 
@@ -24,7 +25,7 @@ struct DotRows {
   }
 
  private:
-  // Adds the products of U words, from `word` on, to the sums.
+  // Adds the products of U words, from `word` on, of R rows and C vectors of samples to acc [R x C].
   template <size_t R, size_t C, size_t U>
   [[gnu::always_inline]] static inline void multiply(const uint32_t* const (&row)[R], size_t word,
                                                      const uint32_t* panel, __m512 (&acc)[R][C]) {
@@ -49,6 +50,7 @@ struct DotRows {
     }
   }
 
+  // Sums of R rows from row a on with C vectors of samples, in registers; prefetches the next R rows.
   template <size_t R, size_t C>
   static void tile(const Bf16Product& p, size_t a, size_t words, bool first, const uint32_t* panel) {
     constexpr size_t U = 4 / C;  // words per load of the pointers

@@ -28,7 +28,8 @@ inline __m512 factor_of(const Int8Product& p, size_t a) {
   return _mm512_castsi512_ps(_mm512_set1_epi32((p.w.exponents[a] + 127) << 23));
 }
 
-// R rows from row a on, C vectors of samples from sample b on.
+// z tile of R rows from row a on x C vectors of samples from sample b on. `multiply` adds the products of
+// some words (four columns each) from column k on.
 template <size_t R, size_t C>
 void tile(const Int8Product& p, size_t a, size_t b) {
   constexpr size_t U = 4 / C;  // words per load of the pointers
@@ -73,6 +74,7 @@ void tile(const Int8Product& p, size_t a, size_t b) {
   }
 }
 
+// All rows with C vectors of samples from sample b on, in tiles of 12, 4 and 1 rows.
 template <size_t C>
 void all_rows(const Int8Product& p, size_t b) {
   size_t a = 0;
@@ -101,6 +103,7 @@ void single_sample_sums(const Int8Product& p, size_t a, std::int32_t* sums) {
   for (size_t r = 0; r < R; ++r) sums[r] = _mm512_reduce_add_epi32(acc[r]);
 }
 
+// z of all rows for a single sample, eight rows at a time.
 void single_sample_rows(const Int8Product& p) {
   constexpr size_t kRows = 8;
   std::int32_t sums[kRows];

@@ -34,7 +34,8 @@ struct Panel {
   bool first;  // z is not initialised yet
 };
 
-// Packs columns from `first` on of `lanes` samples.
+// Packs the columns of `count` words, from column `first` on, of `lanes` samples into words [count x lanes],
+// rounded to bfloat16; columns from `inner` on are 0.
 void pack_panel(const float* xt, size_t inner, size_t ldx, size_t first, size_t count, size_t lanes,
                 uint32_t* words) {
   const auto rounded = [&](size_t k, size_t b) {
@@ -67,7 +68,7 @@ template <int L, size_t R>
   }
 }
 
-// R rows from row a on, two registers of samples from sample b of the panel on.
+// z tile of R rows from row a on x kTileVectors registers of samples from sample b of the panel on.
 template <size_t R>
 void tile(const Bf16Product& p, const Panel& panel, const uint32_t* const (&row)[R], size_t a, size_t b) {
   float32x4_t acc[R][kTileVectors];
@@ -117,6 +118,7 @@ void multiply_rows(const Bf16Product& p, const Panel& panel) {
 
 }  // namespace
 
+// Panels of 2 * kPanelWords columns x kPanelLanes samples; `first` panels start from the biases.
 void rows_forward_bf16_dots(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows,
                             const float* shift, const float* xt, size_t inner, size_t lanes, float* z) {
   if (lanes == 1) return kNeonKernels.rows_forward_bf16(w, ldw, ids, rows, shift, xt, inner, lanes, z);

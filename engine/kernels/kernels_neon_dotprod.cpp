@@ -11,8 +11,8 @@ std::remove_pointer_t<decltype(KernelSet::rows_forward_int8)> rows_forward_int8_
 
 namespace {
 
-// Both factors must be signed: a sample's byte x counts as x - 128, and 128 times the sum of a row's weights
-// is added.
+// Dots of neon_int8.h. Both factors must be signed: a sample's byte x counts as x - 128, and 128 times the
+// sum of a row's weights is added.
 struct SignedDots {
   using Bytes = int8x16_t;
 

@@ -11,6 +11,7 @@ std::remove_pointer_t<decltype(KernelSet::rows_forward_int8)> rows_forward_int8_
 
 namespace {
 
+// Dots of neon_int8.h for unsigned samples and signed weights, which need no correction.
 struct MixedDots {
   using Bytes = uint8x16_t;
 

@@ -1,4 +1,5 @@
-// Scalar kernels: the specification of every kernel, and the fallback on all machines.
+// Scalar kernels: the specification of every kernel, and the fallback on all machines. kernels.h describes
+// the layouts and the arguments; each function here is the KernelSet member of the same name.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -11,6 +12,7 @@
 namespace slide::kernels {
 namespace {
 
+// z [rows x lanes] = shift + W[ids] X: weight rows times samples, xt [inner x lanes].
 void rows_forward(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
                   const float* xt, size_t inner, size_t lanes, float* z) {
   for (size_t a = 0; a < rows; ++a) {
@@ -23,6 +25,7 @@ void rows_forward(const float* w, size_t ldw, const uint32_t* ids, size_t rows, 
   }
 }
 
+// The same from bfloat16 rows; xt is rounded to bfloat16.
 void rows_forward_bf16(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
                        const float* xt, size_t inner, size_t lanes, float* z) {
   for (size_t a = 0; a < rows; ++a) {
@@ -37,6 +40,7 @@ void rows_forward_bf16(const uint32_t* w, size_t ldw, const uint32_t* ids, size_
   }
 }
 
+// z [rows x lanes] from int8 rows and uint8 samples, whose words hold four columns each (int8.h).
 void rows_forward_int8(const Int8Rows& w, size_t rows, const std::int32_t* start, const float* shift,
                        const ByteSamples& x, float* z) {
   for (size_t a = 0; a < rows; ++a) {
@@ -49,6 +53,7 @@ void rows_forward_int8(const Int8Rows& w, size_t rows, const std::int32_t* start
   }
 }
 
+// dX [lanes x ldx] += D^T W[ids]: input gradients from output gradients d [rows x lanes].
 void rows_backward_input(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d,
                          size_t inner, size_t lanes, float* dx, size_t ldx) {
   for (size_t a = 0; a < rows; ++a) {
@@ -59,6 +64,8 @@ void rows_backward_input(const float* w, size_t ldw, const uint32_t* ids, size_t
   }
 }
 
+// G [rows x inner] += D X: weight gradients from output gradients d[r] [samples] and inputs x [samples x
+// ldx].
 void rows_gradient(const float* const* d, size_t rows, size_t samples, const float* x, size_t ldx,
                    size_t inner, float* const* g) {
   for (size_t r = 0; r < rows; ++r) {
@@ -106,6 +113,7 @@ void transpose(const float* in, size_t ldi, size_t rows, size_t columns, size_t 
   }
 }
 
+// Softmax of each column of z [rows x ldz]. Subtracts the column's maximum first, against overflow.
 void softmax_lanes(float* z, size_t ldz, size_t rows, size_t lanes, float scale, float* log_norm) {
   for (size_t b = 0; b < lanes; ++b) {
     float largest = z[b];
@@ -120,6 +128,7 @@ void softmax_lanes(float* z, size_t ldz, size_t rows, size_t lanes, float scale,
   }
 }
 
+// Sigmoid loss and its gradients. e = exp(-|z|) is at most 1, so that large logits do not overflow.
 float logistic_loss(float* z, size_t n, float weight) {
   float sum = 0.0f;
   for (size_t i = 0; i < n; ++i) {
@@ -162,6 +171,7 @@ void sgd_row(float* w, const float* g, size_t n, float rate, float decay) {
   for (size_t k = 0; k < n; ++k) w[k] = (1.0f - rate * decay) * w[k] - rate * g[k];
 }
 
+// Heavy-ball momentum: velocity = momentum * velocity + g; w -= rate * velocity.
 void momentum_row(float* w, float* velocity, const float* g, size_t n, float rate, float decay,
                   float momentum) {
   for (size_t k = 0; k < n; ++k) {
@@ -205,6 +215,7 @@ void add_dots_int8(const Int8Rows& w, const uint32_t* ids, size_t rows, const fl
   }
 }
 
+// Quantizes a row with the least power-of-two factor for which all values fit into [-127, 127].
 int narrow_int8(const float* x, size_t n, std::int8_t* q) {
   constexpr int kMinExponent = -126, kMaxExponent = 120;
   constexpr float kMaxByte = 127.0f;
@@ -240,6 +251,8 @@ size_t scatter_rows(const uint32_t* ids, const float* values, size_t count, uint
   return i;
 }
 
+// Intersects a neuron's pattern (ids, w) with the block's features, a bit set. A feature's column in the
+// block is its rank: the number of set bits before it.
 size_t find_present(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits,
                     const uint32_t* first, uint16_t* masks, uint32_t* columns, float* values) {
   size_t found = 0;
@@ -254,6 +267,7 @@ size_t find_present(const uint32_t* ids, const float* w, size_t count, const uin
   return found;
 }
 
+// Distributes entries to kKinds lists by the kind of their columns; `masks` records the kind of each entry.
 void part_kinds(const uint32_t* columns, const float* w, size_t count, const uint32_t* places,
                 uint16_t* masks, Parts& parts) {
   for (size_t& n : parts.count) n = 0;
@@ -267,6 +281,7 @@ void part_kinds(const uint32_t* columns, const float* w, size_t count, const uin
   }
 }
 
+// Restores the order before part_kinds(): entry i takes the next value of the list of its kind.
 void join_kinds(const uint16_t* masks, size_t count, const float* const* parts, float* g) {
   size_t taken[kKinds] = {};
   for (size_t i = 0; i < count; ++i) {
@@ -276,6 +291,7 @@ void join_kinds(const uint16_t* masks, size_t count, const float* const* parts, 
   }
 }
 
+// Adagrad on the masked weights only; the n-th masked weight has the gradient g[n].
 void adagrad_masked(float* w, float* accumulators, const uint16_t* masks, size_t count, const float* g,
                     float scale, float rate) {
   for (size_t i = 0; i < count; ++i) {
@@ -293,6 +309,7 @@ void adagrad_row(float* w, float* accumulator, const float* g, size_t n, float r
   for (size_t k = 0; k < n; ++k) w[k] = (1.0f - rate * decay) * w[k] - step * g[k];
 }
 
+// Adam with decoupled weight decay (AdamW). The caller has put the bias corrections into `rate`.
 void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate, float decay, float beta1,
               float beta2, float epsilon) {
   for (size_t k = 0; k < n; ++k) {

@@ -49,7 +49,9 @@ template <class Dots, int L, size_t R>
   }
 }
 
-// R rows from row a on, kTileSamples samples from sample b on. `starts` has the first values of the sums.
+// z tile of R rows from row a on x kTileSamples samples from sample b on. `starts` has the first values of
+// the sums. 16 weights of a row are four words, each of which is multiplied with the samples' word of the
+// same columns.
 template <class Dots, size_t R>
 void tile(const Int8Product& p, const std::int32_t* starts, size_t a, size_t b) {
   const std::int8_t* row[R];
@@ -110,6 +112,7 @@ float single_sample_row(const Int8Product& p, size_t a) {
   return p.shift[a] + factor_of(p, a) * p.x.steps[0] * static_cast<float>(sum);
 }
 
+// All rows: one at a time for a single sample, else in tiles of 8, 4 and 1 rows.
 template <class Dots>
 void multiply_rows(const Int8Product& p) {
   size_t a = 0;

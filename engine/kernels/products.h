@@ -1,5 +1,5 @@
-// Parameters common to all tiles of a product, as kernels.h names them. Plain data: files for any
-// instruction set may include it.
+// Arguments of the two quantized products of KernelSet in one struct, to pass them to the functions for
+// tiles. The members are named as in kernels.h. Plain data: files for any instruction set may include it.
 #pragma once
 
 #include "engine/kernels/kernels.h"

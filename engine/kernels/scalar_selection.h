@@ -11,6 +11,7 @@
 namespace slide::kernels {
 namespace {
 
+// Lists the entries of z [rows x lanes] above the threshold of their column.
 inline size_t select_above(const float* z, size_t rows, size_t lanes, const float* threshold,
                            uint32_t* hits) {
   size_t count = 0;
@@ -22,6 +23,7 @@ inline size_t select_above(const float* z, size_t rows, size_t lanes, const floa
   return count;
 }
 
+// How far row a is behind the best row of a column, in the column where this is least.
 inline void behind_best(const float* z, size_t rows, size_t lanes, size_t samples, float* smallest) {
   for (size_t b = 0; b < samples; ++b) {
     float best = -std::numeric_limits<float>::infinity();
@@ -33,6 +35,7 @@ inline void behind_best(const float* z, size_t rows, size_t lanes, size_t sample
   }
 }
 
+// SimHash codes of each sample b: the signs of its k projections z[j, b] as bits of one word.
 inline void pack_signs(const float* z, const float* scale, const float* extra, size_t k, size_t lanes,
                        uint32_t* prints, uint32_t* nearest) {
   for (size_t b = 0; b < lanes; ++b) {
@@ -51,6 +54,7 @@ inline void pack_signs(const float* z, const float* scale, const float* extra, s
   }
 }
 
+// Stochastic gradient sparsification in place, and the list of the entries that are not 0.
 inline size_t round_small(float* d, size_t n, float threshold, uint32_t noise, uint32_t* places,
                           float* values) {
   size_t count = 0;

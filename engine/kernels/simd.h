@@ -14,6 +14,8 @@ namespace slide::kernels {
 namespace {
 
 // Tile shapes of an instruction set, chosen so that accumulators, operands and pointers fit in registers.
+// Forward: rows, and registers of samples held at once, of rows_forward. Backward: samples x registers of
+// units of rows_backward_input. Gradient: rows x registers of units of rows_gradient.
 template <class Arch>
 struct Tiles;
 
@@ -64,8 +66,9 @@ Words<Arch> as_words(const Vec<Arch>& v) {
 #endif
 }
 
-constexpr size_t kRowsAhead = 4;        // prefetch distance of kernels that process single rows
-constexpr size_t kShortRowsAhead = 16;  // of a cache line or two
+// Prefetch distances, in rows, of kernels that process one row at a time.
+constexpr size_t kRowsAhead = 4;
+constexpr size_t kShortRowsAhead = 16;  // for rows of a cache line or two
 
 // Must be inlined, else GCC drops it: see base/prefetch.h, which must not be included here.
 [[gnu::always_inline]] inline void prefetch_row(const float* row, size_t n) {

@@ -1,4 +1,5 @@
-// Softmax, logistic loss, activations and their backward forms.
+// Softmax, logistic loss, activations and their backward forms, as kernels.h specifies. All work in place:
+// whole registers of kWidth floats first, then the rest one by one.
 #pragma once
 
 #include "engine/kernels/simd.h"
@@ -28,6 +29,8 @@ void softmax_of_one(float* z, size_t rows, float scale, float* log_norm) {
   *log_norm = largest + __builtin_logf(sum);
 }
 
+// Softmax of each column of z [rows x ldz], a register of columns at a time. Subtracts the maximum of a
+// column first, against overflow.
 template <class Arch>
 void softmax_lanes(float* z, size_t ldz, size_t rows, size_t lanes, float scale, float* log_norm) {
   constexpr size_t N = kWidth<Arch>;
@@ -49,6 +52,8 @@ void softmax_lanes(float* z, size_t ldz, size_t rows, size_t lanes, float scale,
   }
 }
 
+// Sigmoid loss and its gradients: log(1 + exp(x)) = max(x, 0) + log(1 + e) with e = exp(-|x|) <= 1, which
+// does not overflow.
 template <class Arch>
 float logistic_loss(float* z, size_t n, float weight) {
   constexpr size_t N = kWidth<Arch>;
@@ -74,6 +79,7 @@ inline void relu(float* z, size_t n) {
   for (size_t i = 0; i < n; ++i) z[i] = z[i] > 0.0f ? z[i] : 0.0f;
 }
 
+// x = exp(x); the last, incomplete register goes through a copy.
 template <class Arch>
 void exp_doubles(double* x, size_t n) {
   using Doubles = xsimd::batch<double, Arch>;

@@ -53,6 +53,8 @@ void backward_columns(const float* w, size_t ldw, const uint32_t* ids, size_t ro
   }
 }
 
+// dX [lanes x inner] += D^T W[ids]. Columns of W in panels of V registers, then 2, then 1, the rest one by
+// one.
 template <class Arch>
 void rows_backward_input(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* d,
                          size_t inner, size_t lanes, float* dx, size_t ldx) {
@@ -78,7 +80,7 @@ void rows_backward_input(const float* w, size_t ldw, const uint32_t* ids, size_t
   }
 }
 
-// g tile of R rows x V vectors of units, summed over the samples.
+// g tile of R rows x V vectors of units from unit k on, summed over the samples.
 template <class Arch, size_t R, size_t V>
 void gradient_tile(const float* const* d, size_t samples, const float* x, size_t ldx, float* const* g,
                    size_t k) {
@@ -119,6 +121,7 @@ void gradient_columns(const float* const* d, size_t rows, size_t samples, const 
   for (; r < rows; ++r) gradient_tile<Arch, 1, V>(d + r, samples, x, ldx, g + r, k);
 }
 
+// G [rows x inner] += D X. Few rows leave registers free: then panels are twice as wide.
 template <class Arch>
 void rows_gradient(const float* const* d, size_t rows, size_t samples, const float* x, size_t ldx,
                    size_t inner, float* const* g) {

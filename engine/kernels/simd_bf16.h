@@ -47,6 +47,7 @@ Words<Arch> to_pairs(const Vec<Arch>& low, const Vec<Arch>& high, const Words<Ar
   return a | b;
 }
 
+// nearest_bf16() (bf16.h) of each element.
 template <class Arch>
 Vec<Arch> nearest_bf16s(const Vec<Arch>& v) {
   const Words<Arch> bits = as_words<Arch>(v);
@@ -93,6 +94,8 @@ inline void set_one_value(uint32_t* w, size_t k, float value, uint32_t noise) {
   set_one_bf16(w, k, exact + (k % (2 * kPairs) >= kPairs ? h >> 16 : h & 0xffffu));
 }
 
+// x [n] = the floats of a bfloat16 row: per group of 32 columns, first the 16 low halves, then the 16 high
+// ones.
 template <class Arch>
 void widen(const uint32_t* w, size_t n, float* x) {
   constexpr size_t N = kWidth<Arch>;

@@ -86,6 +86,8 @@ void wide_rows(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows, 
   }
 }
 
+// Panels of kWideColumns columns; within each, panels of kWidest samples, copied to x [columns x width].
+// `shift` enters with the first panel of columns; `first`: z is not initialised yet.
 template <class Arch>
 void rows_forward_bf16(const uint32_t* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
                        const float* xt, size_t inner, size_t lanes, float* z) {

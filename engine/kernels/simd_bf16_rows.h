@@ -10,6 +10,7 @@ namespace {
 // Below, a group of 2 * kPairs columns is kPairs words: columns [k, k + kPairs) in their low halves, the next
 // kPairs in their high halves (bf16.h).
 
+// w = x with stochastic rounding. `scaled`: the words' indices times kWordStep, input of their random bits.
 template <class Arch>
 void narrow(const float* x, size_t n, uint32_t noise, uint32_t* w) {
   constexpr size_t N = kWidth<Arch>;
@@ -28,6 +29,7 @@ void narrow(const float* x, size_t n, uint32_t noise, uint32_t* w) {
   for (; k < n; ++k) set_one_value(w, k, x[k], noise);
 }
 
+// w = x, each value rounded to the nearest bfloat16.
 template <class Arch>
 void narrow_nearest(const float* x, size_t n, uint32_t* w) {
   constexpr size_t N = kWidth<Arch>;
@@ -43,6 +45,7 @@ void narrow_nearest(const float* x, size_t n, uint32_t* w) {
   for (; k < n; ++k) set_one_bf16(w, k, nearest_bf16_bits(x[k]));
 }
 
+// w = keep * w - rate * g with stochastic rounding, in fp32 between load and store.
 template <class Arch>
 void sgd_row_bf16(uint32_t* w, const float* g, size_t n, float rate, float decay, uint32_t noise) {
   constexpr size_t N = kWidth<Arch>;
@@ -65,7 +68,8 @@ void sgd_row_bf16(uint32_t* w, const float* g, size_t n, float rate, float decay
   for (; k < n; ++k) set_one_value(w, k, keep * one_value(w, k) - rate * g[k], noise);
 }
 
-// gather_rows_bf16 for P registers of words, that is 2 * P registers of floats.
+// gather_rows_bf16 for P registers of words, that is 2 * P registers of floats: register p of words has its
+// low halves in h from column_of(p) on, and its high halves kPairs columns later.
 template <class Arch, size_t P>
 void gather_pairs_tile(const uint32_t* w, size_t ldw, const uint32_t* ids, const float* values, size_t count,
                        float* h) {
@@ -99,6 +103,8 @@ void gather_pairs_tile(const uint32_t* w, size_t ldw, const uint32_t* ids, const
   }
 }
 
+// h [n] += sum_i values[i] * row ids[i], in tiles of four registers of words, then group by group; the
+// columns after the last whole group one by one.
 template <class Arch>
 void gather_rows_bf16(const uint32_t* w, size_t ldw, const uint32_t* ids, const float* values, size_t count,
                       size_t n, float* h) {

@@ -158,6 +158,8 @@ void dot_tile(const float* w, size_t ldw, const uint32_t* ids, const float* shif
   }
 }
 
+// Z [rows x lanes] = shift + W[ids] X, xt [inner x lanes]. A single sample takes dot products of whole rows;
+// a block goes through tiles of two registers of samples, the rest through tiles of one.
 template <class Arch>
 void rows_forward(const float* w, size_t ldw, const uint32_t* ids, size_t rows, const float* shift,
                   const float* xt, size_t inner, size_t lanes, float* z) {

@@ -48,6 +48,8 @@ void gather_tile(const float* w, size_t ldw, const uint32_t* ids, const float* v
   }
 }
 
+// h [n] += sum_i values[i] * row ids[i], in tiles of 8, 4, 2 and 1 registers of columns; the rest one by
+// one.
 template <class Arch>
 void gather_rows(const float* w, size_t ldw, const uint32_t* ids, const float* values, size_t count, size_t n,
                  float* h) {
@@ -86,6 +88,8 @@ size_t scatter_tile(const uint32_t* ids, const float* values, size_t count, uint
   return i;
 }
 
+// h row ids[i] += values[i] * x [n], in tiles of 8, 4, 2 and 1 registers of columns; the rest one by one.
+// Every tile stops at the same id, the first one >= bound.
 template <class Arch>
 size_t scatter_rows(const uint32_t* ids, const float* values, size_t count, uint32_t bound, const float* x,
                     size_t n, float* h, size_t ldh) {
@@ -105,6 +109,7 @@ size_t scatter_rows(const uint32_t* ids, const float* values, size_t count, uint
   return done;
 }
 
+// sum_i values[i] * x[ids[i]], without gather instructions.
 template <class Arch>
 float gather_dot(const float* x, const uint32_t* ids, const float* values, size_t count) {
   float sums[4] = {};  // independent sums hide the latency of additions

@@ -28,6 +28,7 @@ inline float factor_of(const Int8Rows& w, size_t r) {
   return factor;
 }
 
+// x [n] = row r as floats.
 template <class Arch>
 void widen_int8(const Int8Rows& w, size_t r, size_t n, float* x) {
   constexpr size_t N = kWidth<Arch>;
@@ -38,6 +39,7 @@ void widen_int8(const Int8Rows& w, size_t r, size_t n, float* x) {
   for (; k < n; ++k) x[k] = factor * static_cast<float>(q[k]);
 }
 
+// Row r as a bfloat16 row; exact, so that truncation (bits of 0) does not lose anything.
 template <class Arch>
 void pair_int8(const Int8Rows& w, size_t r, size_t n, uint32_t* pairs) {
   constexpr size_t N = kWidth<Arch>;
@@ -53,6 +55,7 @@ void pair_int8(const Int8Rows& w, size_t r, size_t n, uint32_t* pairs) {
   }
 }
 
+// gather_rows_int8 for V registers of columns from column k on; prefetches rows and their exponents.
 template <class Arch, size_t V>
 void gather_int8_tile(const Int8Rows& w, size_t k, const uint32_t* ids, const float* values, size_t count,
                       float* h) {
@@ -76,6 +79,7 @@ void gather_int8_tile(const Int8Rows& w, size_t k, const uint32_t* ids, const fl
   for (size_t v = 0; v < V; ++v) acc[v].store_unaligned(h + v * N);
 }
 
+// h [n] += sum_i values[i] * row ids[i], in tiles of 8, 2 and 1 registers of columns; the rest one by one.
 template <class Arch>
 void gather_rows_int8(const Int8Rows& w, const uint32_t* ids, const float* values, size_t count, size_t n,
                       float* h) {
@@ -192,6 +196,7 @@ void round_to_bytes(const float* x, size_t n, float factor, std::int8_t* q) {
   }
 }
 
+// Quantizes n floats with the exponent of their largest |value|; pads with zeros. Returns the exponent.
 template <class Arch>
 int narrow_int8(const float* x, size_t n, std::int8_t* q) {
   constexpr size_t N = kWidth<Arch>;

@@ -1,4 +1,5 @@
-// Assembles the kernel set of an instruction set from the kernels written over xsimd.
+// Assembles the kernel set of an instruction set from the templates of simd_*.h and their specialisations
+// for `Arch`, an architecture of xsimd.
 #pragma once
 
 #include "engine/kernels/simd_activations.h"

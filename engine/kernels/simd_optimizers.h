@@ -1,4 +1,5 @@
-// Optimizer updates of one weight row from its gradient.
+// Optimizer updates of one weight row w [n] from its gradient g [n], as kernels.h specifies. Weight decay is
+// decoupled: keep = 1 - rate * decay.
 #pragma once
 
 #include "engine/kernels/simd.h"
@@ -24,6 +25,7 @@ void sgd_row(float* w, const float* g, size_t n, float rate, float decay) {
   step_row<Arch>(w, g, n, rate, 1.0f - rate * decay);
 }
 
+// velocity = momentum * velocity + g; w = keep * w - rate * velocity.
 template <class Arch>
 void momentum_row(float* w, float* velocity, const float* g, size_t n, float rate, float decay,
                   float momentum) {
@@ -43,6 +45,7 @@ void momentum_row(float* w, float* velocity, const float* g, size_t n, float rat
   }
 }
 
+// One accumulator for the whole row: the sum over updates of the mean squared gradient.
 template <class Arch>
 void adagrad_row(float* w, float* accumulator, const float* g, size_t n, float rate, float decay,
                  float epsilon) {
@@ -50,6 +53,7 @@ void adagrad_row(float* w, float* accumulator, const float* g, size_t n, float r
   step_row<Arch>(w, g, n, rate / (__builtin_sqrtf(*accumulator) + epsilon), 1.0f - rate * decay);
 }
 
+// m and v are the moving averages of gradient and squared gradient. `rate` includes the bias corrections.
 template <class Arch>
 void adam_row(float* w, float* m, float* v, const float* g, size_t n, float rate, float decay, float beta1,
               float beta2, float epsilon) {

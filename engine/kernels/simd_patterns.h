@@ -7,6 +7,8 @@
 namespace slide::kernels {
 namespace {
 
+// Selects the entries whose bit is set in `bits`; a column is the rank of its bit. Branch-free: writes every
+// entry, and moves on only behind a present one.
 template <class Arch>
 size_t find_present(const uint32_t* ids, const float* w, size_t count, const uint32_t* bits,
                     const uint32_t* first, uint16_t* masks, uint32_t* columns, float* values) {
@@ -22,6 +24,7 @@ size_t find_present(const uint32_t* ids, const float* w, size_t count, const uin
   return found;
 }
 
+// Distributes entries to kKinds lists by the kind of their columns: a place is position * kKinds + kind.
 template <class Arch>
 void part_kinds(const uint32_t* columns, const float* w, size_t count, const uint32_t* places,
                 uint16_t* masks, Parts& parts) {
@@ -39,6 +42,7 @@ void part_kinds(const uint32_t* columns, const float* w, size_t count, const uin
   for (size_t k = 0; k < kKinds; ++k) parts.count[k] = counts[k];
 }
 
+// Restores the order before part_kinds(): entry i takes the next value of the list of its kind.
 template <class Arch>
 void join_kinds(const uint16_t* masks, size_t count, const float* const* parts, float* g) {
   const float* at[kKinds];
@@ -50,6 +54,7 @@ void join_kinds(const uint16_t* masks, size_t count, const float* const* parts, 
   }
 }
 
+// Adagrad on the masked weights; the n-th masked weight has the gradient g[n].
 template <class Arch>
 void adagrad_masked(float* w, float* accumulators, const uint16_t* masks, size_t count, const float* g,
                     float scale, float rate) {

@@ -7,6 +7,8 @@
 namespace slide::kernels {
 namespace {
 
+// Lists the entries of z [rows x lanes] above the threshold of their column; skips registers without any.
+// Branch-free within a register: writes every index, and moves on only behind a selected one.
 template <class Arch>
 size_t select_above(const float* z, size_t rows, size_t lanes, const float* threshold, uint32_t* hits) {
   constexpr size_t N = kWidth<Arch>;
@@ -39,6 +41,8 @@ template <size_t N>
   return x[0];
 }
 
+// smallest[a] = min over samples b of (best z of column b) - z[a, b], a register of columns at a time.
+// Columns beyond the samples start at infinity: they are infinitely far behind and never the minimum.
 template <class Arch>
 void behind_best(const float* z, size_t rows, size_t lanes, size_t samples, float* smallest) {
   constexpr size_t N = kWidth<Arch>;
@@ -84,6 +88,8 @@ void pack_signs_of_vector(const float* z, const float* scale, const Vec<Arch>& e
   if constexpr (kNearest) as_words<Arch>(nearest_bit).store_unaligned(nearest);
 }
 
+// prints[b]: the signs of the k projections z[j, b] + scale[j] * extra[b] as bits. nearest[b]: the bit of
+// the projection nearest to 0, whose sign is least certain.
 template <class Arch>
 void pack_signs(const float* z, const float* scale, const float* extra, size_t k, size_t lanes,
                 uint32_t* prints, uint32_t* nearest) {
@@ -115,6 +121,8 @@ void pack_signs(const float* z, const float* scale, const float* extra, size_t k
   }
 }
 
+// Stochastic sparsification of d [n]. u is uniform in [0, 1): 23 random bits as the mantissa of a float in
+// [1, 2), less 1.
 template <class Arch>
 size_t round_small(float* d, size_t n, float threshold, uint32_t noise, uint32_t* places, float* values) {
   constexpr size_t N = kWidth<Arch>;

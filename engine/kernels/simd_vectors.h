@@ -1,4 +1,5 @@
-// Dot product, sum and scaled addition of vectors; transposition.
+// Dot product, sum and scaled addition of vectors; transposition. Whole registers of kWidth floats first,
+// then the rest one by one.
 #pragma once
 
 #include "engine/kernels/simd.h"
@@ -6,6 +7,7 @@
 namespace slide::kernels {
 namespace {
 
+// Four independent sums hide the latency of additions.
 template <class Arch>
 float dot(const float* x, const float* y, size_t n) {
   constexpr size_t N = kWidth<Arch>;

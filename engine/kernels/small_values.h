@@ -1,6 +1,6 @@
-// Compressed values of sparse rows, one row after another, as a quantized model file stores them: bfloat16,
-// or int8 with a power-of-two factor per row (kernels/int8.h). Each value is exactly representable in
-// bfloat16.
+// Quantized weights of the linear term: the values of sparse rows, one row after another, as a quantized
+// model file stores them. They are bfloat16, or int8 with a power-of-two factor per row (kernels/int8.h).
+// Each value is exactly representable in bfloat16.
 //
 // Plain data; concurrent reads are safe.
 #pragma once

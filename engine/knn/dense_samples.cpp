@@ -71,7 +71,8 @@ bool DenseSamples::same_row(std::size_t i, const DenseSamples& other, std::size_
   return columns_ == other.columns_ && std::equal(words(i), words(i) + stride_, other.words(row));
 }
 
-// Copies the queries at unit length; pads the lanes with zeros.
+// Copies the queries at unit length; pads the lanes with zeros. Thresholds: 0 for a query; infinite for
+// padding and zero queries, so that no row is selected for them.
 void DenseSamples::take_queries(const float* x, std::size_t ldx, std::size_t queries, std::size_t lanes,
                                 Scratch& scratch) const {
   if (scratch.queries.size() < lanes * columns_) {
@@ -95,6 +96,9 @@ void DenseSamples::take_queries(const float* x, std::size_t ldx, std::size_t que
                               scratch.queries_t.data());
 }
 
+// Scores kScoredAtOnce rows for all queries at a time, as a matrix product, and collects the scores above
+// the threshold of their query. The threshold rises to the limit-th best score whenever 2 * limit are
+// collected.
 void DenseSamples::find(const float* x, std::size_t ldx, std::size_t queries, std::size_t limit,
                         Scratch& scratch) const {
   const auto& k = kernels::active();
@@ -124,6 +128,7 @@ void DenseSamples::find(const float* x, std::size_t ldx, std::size_t queries, st
   }
 }
 
+// cos = row . query in fp32: both have unit length.
 std::span<const DenseSamples::Similar> DenseSamples::compare(std::size_t q, Scratch& scratch) const {
   const auto& k = kernels::active();
   auto& best = scratch.best[q];

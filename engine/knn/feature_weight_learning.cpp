@@ -14,13 +14,13 @@ using kernels::from_bf16, kernels::to_bf16;
 
 namespace {
 
-constexpr std::size_t kMaxCompared = 64;  // max samples per feature whose labels are compared
-constexpr double kPriorCount = 5;         // pseudo-samples of mean coherence per feature (smoothing)
-constexpr double kMaxInitialRatio = 2;    // max ratio between an initial factor and the mean factor
-constexpr double kAdagradOffset = 2.0;    // offset of the Adagrad denominator
-constexpr float kMinLog = -6.0f, kMaxLog = 4.0f;
-constexpr double kMinSimilarity = 1e-3;
-constexpr std::size_t kMaxSlices = 16, kMinSlices = 4;
+constexpr std::size_t kMaxCompared = 64;          // max samples per feature whose labels are compared
+constexpr double kPriorCount = 5;                 // pseudo-samples of mean coherence per feature (smoothing)
+constexpr double kMaxInitialRatio = 2;            // max ratio between an initial factor and the mean factor
+constexpr double kAdagradOffset = 2.0;            // offset of the Adagrad denominator
+constexpr float kMinLog = -6.0f, kMaxLog = 4.0f;  // range of the logarithm of a factor
+constexpr double kMinSimilarity = 1e-3;           // smaller cosines count as this one
+constexpr std::size_t kMaxSlices = 16, kMinSlices = 4;  // of a batch, each with a gradient of its own
 // max floats of all slices, as long as kMinSlices remain
 constexpr std::size_t kSliceFloats = std::size_t{1} << 25;
 
@@ -126,6 +126,7 @@ void FeatureWeightLearning::set_label_weights() {
   }
 }
 
+// factor = sqrt(smoothed coherence / mean coherence), at most kMaxInitialRatio or its inverse.
 std::vector<std::uint16_t> FeatureWeightLearning::initial_weights() {
   set_label_weights();
   const std::size_t features = log_factors_.size();
@@ -152,6 +153,7 @@ std::vector<std::uint16_t> FeatureWeightLearning::initial_weights() {
   return feature_weights();
 }
 
+// A task searches the candidates of the queries in one slice of one batch.
 void FeatureWeightLearning::find_candidates(const Neighbours& samples) {
   slices_.assign(kBatches * slice_count_, {});
   struct SearchScratch {

@@ -36,6 +36,7 @@ void clear(std::size_t count, HardNegativeFeatures::Scratch& scratch) {
 
 }  // namespace
 
+// Chooses up to kSamples of the samples of each feature, evenly spaced.
 HardNegativeFeatures::HardNegativeFeatures(const Dataset& train, const FeatureScale& scale,
                                            std::size_t wanted)
     : train_(train),
@@ -111,6 +112,7 @@ double HardNegativeFeatures::scratch_bytes_of(double features) {
   return features * sizeof(float);
 }
 
+// Computes the list on first use, outside the lock; of several threads the first one stores its list.
 const HardNegativeFeatures::Cooccurring* HardNegativeFeatures::cooccurring(std::uint32_t feature,
                                                                            Scratch& scratch) const {
   std::atomic<const Cooccurring*>& known = by_feature_[feature];
@@ -124,6 +126,8 @@ const HardNegativeFeatures::Cooccurring* HardNegativeFeatures::cooccurring(std::
   return list;
 }
 
+// Merges the lists of the label's strongest features, each times |s[t]|, without the features that occur in
+// s.
 void HardNegativeFeatures::find(const LabelSums::Sum& sum, Scratch& scratch,
                                 std::vector<std::uint32_t>& out) const {
   constexpr std::size_t kLine = kAlignment / sizeof(Cooccurring);

@@ -200,6 +200,7 @@ void Neighbours::set_mix(double share, double power, double cooccurrence) {
   config_.cooccurrence = cooccurrence;
 }
 
+// Arrays by feature and by sample are zero between calls; the others are sized for one search.
 Neighbours::Scratch Neighbours::make_scratch() const {
   Scratch scratch;
   if (dense()) return scratch;
@@ -227,6 +228,7 @@ double Neighbours::weight_bytes_of(double samples, double feature_count) {
   return feature_count * (sizeof(std::uint16_t) + sizeof(float)) + samples * sizeof(float);
 }
 
+// bytes_of() assumes bfloat16 values; int8 values, stored and posted, save a byte each.
 std::size_t Neighbours::bytes() const {
   const double held =
       bytes_of(double(samples()), double(offsets_.size() - 1), double(storage_.features.size()),

@@ -200,7 +200,7 @@ class Neighbours {
   AlignedArray<std::uint16_t> posted_values_;  // their bfloat16 values
   AlignedArray<std::int8_t> posted_q_;         // or their int8 values
   std::vector<float> factors_;                 // storage_.feature_weights as floats
-  std::vector<float> norms_;  // by sample: 1 / length with feature weights; empty where weights are
+  std::vector<float> norms_;  // by sample: 1 / length with feature weights; empty without these
   struct Cooccurrence {
     std::once_flag counted;
     LabelCooccurrence labels;

@@ -54,6 +54,8 @@ bool begins_with(const Neighbours::Storage& many, std::size_t first, const Neigh
 
 }  // namespace
 
+// Stores samples that both have once: only `added` where it begins with the old samples, only the old ones
+// where they end with `added`; else the old samples, then `added`.
 Neighbours Neighbours::grown(const NeighbourConfig& config, const Storage* before, const Growth& growth,
                              const Dataset& more, const FeatureScale& scale) {
   if (before != nullptr && before->small.in_bytes()) {

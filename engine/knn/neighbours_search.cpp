@@ -169,6 +169,7 @@ void Neighbours::rank_by_cosine(Scratch& scratch) const {
   std::sort(scratch.similarity.begin(), scratch.similarity.end(), more_similar);
 }
 
+// Candidates by partial scores over the selected postings, then exact cosines of the candidates.
 void Neighbours::find(const SparseRow& row, Scratch& scratch) const {
   scratch.similarity.clear();
   if (!make_entries(row, scratch)) return;
@@ -192,6 +193,7 @@ void Neighbours::vote_dense(std::size_t sample, Scratch& scratch, std::vector<Vo
   add_votes(scratch, votes);
 }
 
+// Votes of the config_.count nearest samples, added up by label: cos^power / sum (formula: vote()).
 void Neighbours::add_votes(Scratch& scratch, std::vector<Vote>& votes) const {
   auto& nearest = scratch.similarity;
   nearest.resize(std::min<std::size_t>(nearest.size(), config_.count));
@@ -202,7 +204,8 @@ void Neighbours::add_votes(Scratch& scratch, std::vector<Vote>& votes) const {
     sum += similarity;
     labels += storage_.labels_of(sample).size();
   }
-  // Hash table with linear probing, at most half full: labels of several neighbours are common.
+  // Several neighbours often have the same label: a hash table by label (multiplicative hashing, linear
+  // probing, at most half full) finds its vote.
   std::vector<std::uint32_t>& slots = scratch.vote_slots;
   slots.assign(std::bit_ceil(2 * labels + 1), 0);
   const std::size_t mask = slots.size() - 1, first = votes.size();

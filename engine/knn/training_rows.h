@@ -26,9 +26,10 @@ struct TrainingRows {
   double seconds = 0.0;  // time to choose and add crosses
 };
 
-// Bounds of a block of the rows with crosses; of the whole data, what the linear term and the kNN prediction
-// keep: the raw rows. label_features: distinct features of the samples of each label, at most `wide_features`
-// a label, summed; extrapolated from evenly spaced labels where labels times features number more than 2^24.
+// Bounds of a block are those of the rows with crosses, bounds of the whole data those of the raw rows, which
+// the linear term and the kNN prediction keep. label_features: sum over the labels of the distinct features
+// of their samples, at most `wide_features` each; extrapolated from evenly spaced labels where there are more
+// than 2^24 (label, feature) pairs.
 BlockBounds bounds_of(const TrainingRows& rows, std::size_t block_size, std::size_t wide_features);
 
 }  // namespace slide

@@ -9,6 +9,7 @@ namespace slide {
 
 namespace {
 
+// Throws InputError for a setting that the core alone does not have.
 void check_core_alone(const Config& config) {
   // Whether the configuration uses an extension, and the setting without it.
   const std::pair<bool, const char*> extensions[] = {

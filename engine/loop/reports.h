@@ -15,7 +15,7 @@ namespace slide {
 // Quality of the hash tables of the output layer.
 struct TableHealth {
   std::optional<double>
-      recall;            // share that they find of the neurons with the largest logits of a few samples
+      recall;            // share of the neurons with the largest logits that a query returns (table_recall.h)
   double in_full = 0.0;  // share of the neurons in full buckets
   double largest = 0.0;  // and in the largest bucket of a table
 };

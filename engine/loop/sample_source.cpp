@@ -8,6 +8,7 @@ namespace slide {
 
 namespace {
 
+// The rows with a label and a weight above 0; throws InputError if there is none.
 std::vector<std::uint32_t> labelled_rows(const Dataset& rows, const std::string& origin) {
   std::vector<std::uint32_t> samples;
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -10,8 +10,8 @@
 namespace slide {
 
 // Epochs over which the learning rate decays. With train.patience, train.epochs is only a bound: a decay over
-// so many epochs would keep the rate high until the patience ends, and what a high rate learns last is noise.
-// The rate then decays over twice the patience, but at least over the default number of epochs.
+// all of them would keep the learning rate high until early stopping. Instead it decays over twice the
+// patience, but at least over the default number of epochs.
 inline std::uint32_t decay_epochs(const TrainConfig& train) {
   if (train.patience == 0 || train.eval_every == 0) return train.epochs;
   const std::uint64_t twice_patience = 2 * std::uint64_t{train.patience} * train.eval_every;

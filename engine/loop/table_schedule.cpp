@@ -12,6 +12,7 @@ TableSchedule::TableSchedule(const Network& network, bool from_nothing) : genera
   }
 }
 
+// A rebuild takes the place of a rehash that is due at the same time.
 bool TableSchedule::follow(std::uint64_t done, NetworkTraining& training, Network& network, int threads) {
   bool moved = false;
   for (std::size_t l = 0; l < rehash_.size(); ++l) {

@@ -21,8 +21,8 @@ class TableSchedule {
 
   std::uint64_t generation() const { return generation_; }
   void save(ByteWriter& out) const;
-  // Schedules follow from the configuration and the number of steps: refuses other ones, which would fall due
-  // again and again.
+  // Refuses schedules other than those that follow from the configuration and `done` steps: with damaged
+  // times a table would be due in every step.
   void load(ByteReader& in, std::uint64_t generation, std::uint64_t done);
 
  private:

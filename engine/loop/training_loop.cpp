@@ -62,6 +62,8 @@ bool TrainingLoop::run_epochs(const LoopObserver& observer,
   return true;
 }
 
+// Continues the epoch at progress_.samples, which is not 0 after load(). Returns false if the observer stops
+// it.
 bool TrainingLoop::run_epoch(const LoopObserver& observer) {
   auto start = Clock::now();
   shuffle_epoch();
@@ -85,6 +87,7 @@ bool TrainingLoop::run_epoch(const LoopObserver& observer) {
   return true;
 }
 
+// The order of an epoch depends on the seed and the epoch only.
 void TrainingLoop::shuffle_epoch() {
   const std::span<const std::uint32_t> samples = source_->samples();
   order_.assign(samples.begin(), samples.end());
@@ -94,6 +97,7 @@ void TrainingLoop::shuffle_epoch() {
   for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = samples[permutation[i]];
 }
 
+// Fills the blocks, then phases A, B and C.
 double TrainingLoop::step(std::size_t first, std::size_t count) {
   const std::size_t block_size = config().train.block_size;
   const std::size_t blocks = (count + block_size - 1) / block_size;
@@ -160,6 +164,7 @@ void TrainingLoop::report_tables(const LoopObserver& observer) const {
   }
 }
 
+// Progress, times, number of steps, early stopping, schedules, and the state of NetworkTraining.
 void TrainingLoop::save(ByteWriter& out) const {
   out.put(progress_.epoch);
   out.put(progress_.samples);
@@ -177,6 +182,7 @@ void TrainingLoop::save(ByteWriter& out) const {
   training_.save(network_, out);
 }
 
+// In the order of save(); refuses a position beyond the data or the run.
 void TrainingLoop::load(ByteReader& in) {
   progress_.epoch = in.get<std::uint32_t>();
   progress_.samples = in.get<std::uint64_t>();

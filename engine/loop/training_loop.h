@@ -1,4 +1,4 @@
-// The training loop.
+// The training loop: epochs of steps on the samples of a source.
 //
 // A step takes the next batch, in blocks. Phase A computes forward, loss and backward of the blocks in
 // parallel and only reads weights; phase B updates the rows with a gradient, each in the shard that owns it;
@@ -48,7 +48,7 @@ class TrainingLoop {
   // the size of a block. The loop uses the configuration of the network.
   TrainingLoop(LoopStart start, const Dataset& sizes);
 
-  // Margins by label, which further steps take off the logits of a sample's labels; empty: all 0.
+  // Margins by label, which further steps subtract from the logits of a sample's labels; empty: all 0.
   void set_label_margins(std::vector<float> margins) { label_margins_ = std::move(margins); }
 
   // Position of the run at the end of an epoch.

@@ -44,6 +44,8 @@ void ActiveSet::set_masked(std::span<const std::span<const std::uint32_t>> label
   list_positions(labels, first, neurons, masked_positions, masked_offsets);
 }
 
+// Vose's method: each entry with a share below 1 (poor) takes the rest of its place from one with more
+// (rich).
 AliasTable::AliasTable(std::span<const std::uint32_t> weights)
     : accept_(weights.size(), 1.0f), alias_(weights.size(), 0), probability_(weights.size()) {
   const double total = std::max(1.0, std::accumulate(weights.begin(), weights.end(), 0.0));
@@ -118,6 +120,7 @@ double ActiveSampler::scratch_bytes_of(const LayerConfig& config, std::size_t ne
          lsh::NeuronIndex::scratch_bytes_of(config.hash, neurons, inputs, lanes, largest_share(config));
 }
 
+// Source by source: a neuron counts for the first source that chooses it.
 void ActiveSampler::select(const ActiveQuery& query, const lsh::NeuronIndex* index, Rng rng,
                            SamplerScratch& scratch, ActiveSet& set) const {
   set.ids.clear();
@@ -154,6 +157,7 @@ void ActiveSampler::find_masked(const ActiveQuery& query, SamplerScratch& scratc
   }
 }
 
+// Adds the labels of all samples, each neuron once, and lists their positions by sample.
 void ActiveSampler::add_labels(const ActiveQuery& query, SamplerScratch& scratch, ActiveSet& set) const {
   set.label_positions.clear();
   set.label_offsets.assign(1, 0);
@@ -171,6 +175,8 @@ void ActiveSampler::add_labels(const ActiveQuery& query, SamplerScratch& scratch
   }
 }
 
+// Dense input: one query for the block. Sparse input: one query per sample, with an equal share of what is
+// left.
 void ActiveSampler::add_candidates(const ActiveQuery& query, const lsh::NeuronIndex& index, Rng& rng,
                                    SamplerScratch& scratch, ActiveSet& set) const {
   if (query.dense.xt != nullptr) {

@@ -7,6 +7,7 @@
 
 namespace slide {
 
+// The factor of unit u and sample s is number u * all + s of the stream, to which any tile can skip.
 void apply_dropout(double probability, Slice units, Slice samples, std::size_t all, std::size_t lanes,
                    const Rng& rng, LayerBlock& block) {
   const auto keep = static_cast<float>(1.0 / (1.0 - probability));
@@ -22,6 +23,7 @@ void apply_dropout(double probability, Slice units, Slice samples, std::size_t a
   }
 }
 
+// Without dropout by rows of units; with dropout unit by unit.
 void backward_through_activation(const LayerConfig& config, const SliceCell& cell, const LayerBlock& block,
                                  float* delta) {
   const Slice units = cell.units;
@@ -56,6 +58,7 @@ std::size_t FeatureColumns::bytes_of(std::size_t features, std::size_t entries, 
          (width + kernels::spread_stride(width)) * lanes * sizeof(float);
 }
 
+// Lists the distinct features of all rows, then writes their values in both layouts.
 void FeatureColumns::build(std::span<const SparseRow> rows, std::size_t lanes) {
   ids.clear();
   for (const SparseRow& row : rows) ids.insert(ids.end(), row.ids.begin(), row.ids.end());

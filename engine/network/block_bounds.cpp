@@ -9,6 +9,7 @@ namespace slide {
 
 namespace {
 
+// Sum of the `n` largest counts: no block of n samples has more.
 std::size_t sum_of_largest(std::vector<std::size_t>& counts, std::size_t n) {
   n = std::min(n, counts.size());
   std::nth_element(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(n), counts.end(),
@@ -18,6 +19,7 @@ std::size_t sum_of_largest(std::vector<std::size_t>& counts, std::size_t n) {
 
 }  // namespace
 
+// Any block has at most the sum of the `block_size` largest counts.
 BlockBounds bounds_of(const Dataset& data, std::size_t block_size) {
   std::vector<std::size_t> features(data.size()), labels(data.size());
   std::size_t pairs = 0, shared = 0;

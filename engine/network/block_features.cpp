@@ -22,6 +22,7 @@ std::size_t column_room(std::size_t features, std::size_t entries, std::size_t l
 
 }  // namespace
 
+// For the worst case, in which each entry is a feature of its own.
 void BlockFeatures::reserve(std::size_t features, std::size_t entries, std::size_t lanes) {
   const std::size_t max_ids = std::min(features, entries);
   present_.assign(features / 32 + 1, 0);
@@ -104,6 +105,8 @@ void BlockFeatures::count_features(std::span<const SparseRow> rows, Range range,
   });
 }
 
+// Gives each feature of the part a dense column, or a list of 2^kind entries where few samples have it;
+// clears both. places_[f] = index of the column or of the list's first entry, times kKinds, plus the kind.
 void BlockFeatures::assign_places(std::size_t lanes, const Part& part) {
   const std::size_t sparse = sparse_entries(lanes);
   std::size_t columns = part.first_column, entries = part.first_entry;
@@ -124,6 +127,8 @@ void BlockFeatures::assign_places(std::size_t lanes, const Part& part) {
   }
 }
 
+// Finds and counts the features, assigns their places, then fills in the values. samples_of_ becomes the
+// fill cursor.
 void BlockFeatures::build(std::span<const SparseRow> rows, std::size_t lanes, Range range,
                           std::size_t number) {
   Part& part = parts_[number];

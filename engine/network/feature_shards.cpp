@@ -7,11 +7,12 @@ namespace slide {
 
 namespace {
 
-constexpr std::size_t kSamplesCounted = 4096;
-constexpr std::size_t kFeaturesTogether = 16;
-constexpr double kRowCost = 4.0;  // of a touched row, in values added to one
+constexpr std::size_t kSamplesCounted = 4096;  // about as many samples give the estimate
+constexpr std::size_t kFeaturesTogether = 16;  // their 32-bit entries fill a cache line
+constexpr double kRowCost = 4.0;               // of a touched row, in values added to one
 
-// Expected cost of each group of kFeaturesTogether features in one step.
+// Expected cost of each group of kFeaturesTogether features in one step. A feature with v expected values in
+// a batch costs v + kRowCost * (1 - e^-v): the values, and the row if any sample has it (Poisson).
 std::vector<double> expected_costs(const Dataset& train, Slice features, Slice dense, std::size_t batch) {
   std::vector<std::uint32_t> counts(features.count);
   const std::size_t stride = std::max<std::size_t>(1, train.size() / kSamplesCounted);
@@ -47,6 +48,7 @@ std::uint32_t count_below(std::span<const std::uint32_t> ids, std::uint32_t end)
 
 }  // namespace
 
+// A shard ends at the border of groups that is nearest to its even share of the total cost.
 FeatureShards::FeatureShards(const Dataset& train, Slice features, Slice dense, std::size_t batch,
                              std::uint32_t shards) {
   const std::vector<double> costs = expected_costs(train, features, dense, batch);
@@ -73,6 +75,8 @@ void ShardedFeatures::reserve(std::uint32_t shards, std::size_t samples, std::si
   values_ = AlignedArray<float>(entries);
 }
 
+// Copies shard by shard, and within a shard sample by sample; taken[i] is where the next shard begins in
+// sample i.
 void ShardedFeatures::fill(std::span<const SparseRow> rows, std::size_t slice, const FeatureShards& shards) {
   const Slice samples = slice_of(slice, rows.size(), kSliceSamples);
   std::uint32_t* count = counts_.data() + slice * shards_ * each_;
@@ -95,6 +99,7 @@ void ShardedFeatures::fill(std::span<const SparseRow> rows, std::size_t slice, c
   }
 }
 
+// Within a slice, the entries of a shard are consecutive, sample by sample.
 void ShardedFeatures::list(std::uint32_t shard, std::size_t samples, std::size_t first_sample,
                            std::vector<SamplePart>& parts) const {
   for (std::size_t slice = 0; slice < slices_of(samples, kSliceSamples); ++slice) {

@@ -32,6 +32,7 @@ double InputLayer::block_bytes_of(const LayerConfig& config, std::size_t lanes) 
   return (arrays * double(kernels::spread_stride(config.size)) + config.size) * double(lanes) * sizeof(float);
 }
 
+// Sample by sample: bias, sum of value * row, activation; then the transpose.
 void InputLayer::forward(std::span<const SparseRow> rows, std::size_t lanes, Slice samples,
                          LayerBlock& block) const {
   for (std::size_t s = samples.first; s < samples.end(); ++s) {
@@ -47,6 +48,7 @@ void InputLayer::forward(std::span<const SparseRow> rows, std::size_t lanes, Sli
   finish(lanes, samples, block);
 }
 
+// Biases, the dense features as a matrix product, then as above.
 void InputLayer::forward(std::span<const SparseRow> rows, const DenseInput& dense, std::size_t lanes,
                          std::size_t slice, LayerBlock& block) const {
   const Slice samples = slice_of(slice, lanes, kSliceSamples);
@@ -78,6 +80,7 @@ void InputLayer::multiply(const DenseInput& dense, std::size_t slice, Slice samp
   }
 }
 
+// h [size] += sum of value * row over the features of `row`, by the format of the weights.
 void InputLayer::gather(const SparseRow& row, float* h) const {
   const auto& k = kernels::active();
   if (weights_.is_int8()) {

@@ -22,6 +22,7 @@ void InputTraining::backward(const InputLayer& layer, const SliceCell& cell, con
   backward_through_activation(layer.config(), cell, block.input, delta(block.first_sample()));
 }
 
+// For `samples` samples; kInputRowsTogether gradients if there are dense features, else one.
 InputTraining::Scratch InputTraining::make_scratch(const InputLayer& layer, std::size_t samples) const {
   Scratch scratch;
   scratch.parts.reserve(samples);
@@ -46,6 +47,8 @@ double InputTraining::scratch_bytes_of(std::size_t size, Precision precision, st
          (precision == Precision::kBf16 ? double(PackedRow::bytes_of(size)) : 0.0);
 }
 
+// The gradient of a feature's row is the sum of value * delta over its samples, deltas_ [samples x ldo].
+// Dense features follow, and the bias in shard 0.
 void InputTraining::update(const TrainedInput& trained, const Batch& batch, std::uint32_t shard,
                            const Optimizer& optimizer, RowGroups& groups, Scratch& scratch) {
   constexpr std::size_t kAhead = 12;

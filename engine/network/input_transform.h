@@ -1,5 +1,5 @@
-// A transform of the rows that enter a network: the door for feature crosses and idf factors
-// (engine/features). It belongs to the model. Immutable, safe from any thread.
+// A transform of the rows that enter a network: the interface of feature crosses and idf factors
+// (FeatureTransform in engine/crosses). It belongs to the model. Immutable, safe from any thread.
 #pragma once
 
 #include <cstddef>

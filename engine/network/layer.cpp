@@ -49,6 +49,7 @@ lsh::WeightRows Layer::weight_rows(std::size_t first) const {
   return {weights_.row(first), weights_.stride, nullptr, {}, bias};
 }
 
+// Creates the index of a part at the first call; the parts share working memory.
 void Layer::rebuild_index(std::uint64_t seed, std::uint64_t generation, int threads) {
   if (!shape_.has_tables()) return;
   for (std::size_t p = 0; p < parts(); ++p) {
@@ -71,6 +72,7 @@ double Layer::bytes_of(const LayerShape& shape) {
          (draws ? double(AliasTable::bytes_of(shape.neurons)) : 0.0);
 }
 
+// Memory of reserve(), array by array: change both together.
 double Layer::block_bytes_of(const LayerShape& shape, const BlockLimits& limits, std::uint32_t shards) {
   const std::size_t active = shape.active_limit(limits), lanes = limits.lanes;
   double bytes = double(active * lanes) * sizeof(float);
@@ -92,6 +94,7 @@ double Layer::block_bytes_of(const LayerShape& shape, const BlockLimits& limits,
          (arrays * double(kernels::spread_stride(active)) + double(active)) * double(lanes) * sizeof(float);
 }
 
+// Memory of make_scratch(): change both together.
 double Layer::scratch_bytes_of(const LayerShape& shape, const BlockLimits& limits, Use use) {
   const bool partial = limits.columns > 0;
   double bytes = 0.0;
@@ -110,6 +113,7 @@ double Layer::scratch_bytes_of(const LayerShape& shape, const BlockLimits& limit
   return bytes;
 }
 
+// Output layer: targets and losses. Hidden layer: activations and deltas in both layouts, dropout factors.
 void Layer::reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t shards) const {
   const std::size_t active = active_limit(limits);
   block.count = active;
@@ -138,6 +142,7 @@ void Layer::reserve(LayerBlock& block, const BlockLimits& limits, std::uint32_t 
   if (shape_.config.dropout > 0) block.mask = AlignedArray<float>(block.ldo * limits.lanes);
 }
 
+// Memory for select(), for the passes, or for both.
 LayerScratch Layer::make_scratch(const BlockLimits& limits, Use use) const {
   LayerScratch scratch;
   const bool partial = limits.columns > 0;
@@ -164,6 +169,9 @@ LayerScratch Layer::make_scratch(const BlockLimits& limits, Use use) const {
   return scratch;
 }
 
+// A dense layer needs only the positions of labels and masked neurons. A sampled layer asks its part's
+// sampler, which numbers neurons from the part's first. A partial input is spread over all units for the
+// hash functions, and cleared at the end.
 void Layer::select(std::size_t part, const BlockInput& in, const Query& query, Rng rng, LayerScratch& scratch,
                    LayerBlock& block) const {
   const Slice own = neurons(part);
@@ -276,6 +284,7 @@ void Layer::logits_int8(const BlockInput& in, std::span<const std::uint32_t> ids
   }
 }
 
+// Logits of all slices at once; the term slice by slice, as block.hits is kept by slice for the update.
 void Layer::forward(const BlockInput& in, Slice slices, LayerScratch& scratch, LayerBlock& block) const {
   const Slice neurons = covered(slices, block.count, kSliceNeurons);
   const std::span<const std::uint32_t> active(ids(block) + neurons.first, neurons.count);
@@ -339,6 +348,7 @@ void Layer::backward_listed(const BlockInput& in, const SliceCell& cell, LayerSc
   }
 }
 
+// fp32 rows are multiplied in place; bfloat16 or partial rows are packed first, kPackedRows at a time.
 void Layer::backward_input(const BlockInput& in, const SliceCell& cell, const float* delta_t,
                            LayerScratch& scratch, const LayerBlock& block, float* dx, std::size_t ldx) const {
   const Slice units = cell.units;

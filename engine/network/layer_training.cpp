@@ -95,6 +95,7 @@ void ShardUpdate::prefetch_term(std::uint32_t row) const {
   if (term_ != nullptr) term_->prefetch(row, term_sums_.data());
 }
 
+// Updates the term's weights of a row from one block, by the matches that the forward pass kept.
 void ShardUpdate::update_term(std::uint32_t row, std::uint32_t source) {
   const DeltaPlace at = places_.of(source);
   const BlockInput& in = batch_.inputs[at.block];
@@ -243,6 +244,7 @@ LayerTraining::LayerTraining(const Layer& layer, const BlockLimits& limits, std:
   for (std::size_t p = 0; p < layer.parts(); ++p) stale_rows_[p].prepare(layer.neurons(p).count, shards);
 }
 
+// For updates of kRowsTogether rows at a time, each with a delta in every block at most.
 UpdateScratch LayerTraining::make_scratch(const Layer& layer) const {
   UpdateScratch scratch;
   scratch.stride = kernels::spread_stride(layer.inputs());
@@ -282,6 +284,8 @@ void LayerTraining::list_touched(std::size_t block_index, LayerBlock& block) con
   });
 }
 
+// A dense layer has a range of rows for each shard, in units of kDenseRun rows. A sampled layer groups the
+// touched rows of the shard, updates them, and queues them for the rehash.
 void LayerTraining::update(const TrainedLayer& trained, const LayerBatch& batch, std::uint32_t shard,
                            const Optimizer& optimizer, RowGroups& groups, UpdateScratch& scratch) {
   ShardUpdate update(trained, batch, places_, optimizer, scratch);
@@ -333,6 +337,7 @@ void LayerTraining::save_tables(const Layer& layer, ByteWriter& out) const {
   out.put_share(all.bytes());
 }
 
+// Skips the parts of other processes by their length.
 void LayerTraining::load_tables(ByteReader& in, Layer& layer) {
   const auto load = [&](std::size_t part) {
     layer.index(part)->load(in);

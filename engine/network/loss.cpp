@@ -55,6 +55,8 @@ void subtract_targets(const BlockTargets& t, Slice samples, float scale, float* 
 
 }  // namespace
 
+// losses[s] = -sum of the weighted logits of the labels / |labels|; the log-norm is added later, by
+// softmax_loss() or after softmax_join(). z becomes probabilities within the part, times scale.
 void softmax_part(const BlockTargets& t, Slice samples, float scale, float* z, float* log_norm,
                   double* losses) {
   const std::size_t used = std::max(samples.first, std::min(samples.end(), t.samples));
@@ -69,6 +71,7 @@ void softmax_part(const BlockTargets& t, Slice samples, float scale, float* z, f
                                   log_norm + samples.first);
 }
 
+// Scales the probabilities within a part by the probability of the part, exp(log_norm - total).
 void softmax_join(const BlockTargets& t, Slice samples, float scale, const float* total, float* z,
                   float* log_norm) {
   for (std::size_t s = samples.first; s < samples.end(); ++s)
@@ -96,6 +99,7 @@ void TargetPlaces::reserve(std::size_t neurons, std::size_t entries) {
   places_.reserve(entries);
 }
 
+// Counting sort of the (neuron, sample) pairs by slice of neurons.
 template <class OfSample>
 void TargetPlaces::build(const BlockTargets& t, const OfSample& of_sample) {
   const auto for_each = [&](auto&& visit) {
@@ -125,6 +129,7 @@ void mask_logits(std::size_t lanes, Slice neurons, std::span<const std::uint32_t
   for (const std::uint32_t place : places) z[neurons.first * lanes + place] = kMaskedLogit;
 }
 
+// z of one slice of neurons [neurons x lanes]; `places`: offsets of its (label, sample) pairs in the slice.
 double logistic_loss(const BlockTargets& t, Slice neurons, std::span<const std::uint32_t> places,
                      double positive_weight, float scale, float* z) {
   double loss = 0.0;

@@ -1,5 +1,5 @@
-// The questions that other parts of the engine ask about a loss. A new LossKind needs an answer to each; the
-// compiler warns of a missing one. Pure functions.
+// Properties of each loss on which other parts of the engine depend. A new LossKind needs a case in each
+// function; the compiler warns of a missing one. Pure functions.
 #pragma once
 
 #include "engine/config/settings.h"

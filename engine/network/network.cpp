@@ -54,6 +54,7 @@ void view_columns(const FeatureColumns& columns, BlockInput& in) {
 Network::Network(const Config& config, const DataShape& shape)
     : Network(config, shape, whole_network(shape.inputs(), output_neurons(config, shape))) {}
 
+// Input and output layer get the rows of this process's parts; layers between them are whole.
 Network::Network(const Config& config, const DataShape& shape, NetworkParts parts)
     : config_(config), features_(shape.inputs()), dense_(shape.dense), parts_(std::move(parts)) {
   if (features_ == 0) fail_input("the training data has no features");
@@ -147,6 +148,7 @@ std::uint64_t Network::generation() const {
   return last;
 }
 
+// Features ascend, so the own ones are consecutive.
 SparseRow Network::own_features(const SparseRow& row, std::vector<std::uint32_t>& ids) const {
   const Slice own = parts_.own_features();
   const auto begin = std::ranges::lower_bound(row.ids, own.first) - row.ids.begin();
@@ -158,6 +160,7 @@ SparseRow Network::own_features(const SparseRow& row, std::vector<std::uint32_t>
   return {{ids.data() + at, count}, row.values.subspan(first, count)};
 }
 
+// Only what the transform, the linear term and the first layer of this network use.
 void Network::reserve_features(std::size_t entries, std::size_t lanes, Block& block) const {
   if (transform_ && transform_->added() > 0) {
     block.ids.reserve(entries);
@@ -187,6 +190,7 @@ void Network::forward_input(Block& block) const {
     input_->forward(block.rows, block.dense, block.lanes, slice, block.input);
 }
 
+// By what is below: a layer, the input layer, dense features, or sparse features as columns.
 BlockInput Network::input_of(std::size_t l, const Block& block) const {
   BlockInput in;
   in.lanes = block.lanes;
@@ -204,6 +208,7 @@ BlockInput Network::input_of(std::size_t l, const Block& block) const {
   return in;
 }
 
+// Hidden layers have all neurons active; logits of the output layer are not part of the block.
 Block Network::make_inference_block(std::size_t lanes, std::size_t feature_entries) const {
   Block block;
   block.lanes = lanes;

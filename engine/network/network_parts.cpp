@@ -42,6 +42,7 @@ NetworkParts even_parts(std::size_t features, std::size_t neurons, std::size_t r
   return parts;
 }
 
+// Neurons are divided evenly, features by their cost.
 NetworkParts parts_for(const Config& config, const Dataset& train, std::size_t neurons, std::size_t rank,
                        std::size_t ranks) {
   const std::size_t count = config.train.shards;

@@ -6,6 +6,7 @@
 
 namespace slide {
 
+// All neurons of the largest part; in a sampled layer at most the labels and the other active neurons.
 std::size_t LayerShape::active_limit(const BlockLimits& limits) const {
   std::size_t largest = 0;
   for (const LayerPart& part : parts) {
@@ -31,6 +32,7 @@ LayerConfig part_config(const LayerConfig& layer, const LayerPart& part) {
   return config;
 }
 
+// The input has a limited number of active units (columns) where it is sparse features or a sampled layer.
 BlockLimits NetworkShape::limits_of(std::size_t l, const Config& config, const BlockBounds& bounds) const {
   BlockLimits limits;
   limits.lanes = config.train.block_size;
@@ -51,6 +53,7 @@ NetworkShape network_shape(const Config& config, std::size_t features, std::size
   return network_shape(config, features, whole_network(features, neurons, config.train.shards), dense);
 }
 
+// A dense first layer below others becomes `input`; all other layers are stored by neuron.
 NetworkShape network_shape(const Config& config, std::size_t features, const NetworkParts& parts,
                            std::size_t dense) {
   NetworkShape shape;

@@ -210,6 +210,7 @@ void share_seconds(double wall, std::span<const Block> blocks, PhaseSeconds& pha
 
 }  // namespace
 
+// One pass in which threads share the tiles of all blocks, or a pass by one thread for each block.
 void NetworkTraining::pass(const Network& network, std::size_t blocks, const StepKey& key,
                            PhaseSeconds& phases) {
   passed_ = blocks;
@@ -248,6 +249,8 @@ StepSums NetworkTraining::sums() {
   return join_ ? join_->sum() : sums_;
 }
 
+// Collects the blocks of the last pass as layer l sees them, part by part, and updates one shard of its
+// rows.
 void NetworkTraining::update_layer(Network& network, std::size_t l, std::uint32_t shard,
                                    const Optimizer& optimizer, ShardScratch& scratch) {
   Layer& layer = network.layers()[l];

@@ -15,6 +15,7 @@ void PackedRow::reserve(std::size_t columns) {
   second.resize(columns);
 }
 
+// `done`: share of the steps after the warm-up.
 double Optimizer::rate_at(std::uint64_t step, std::uint64_t total) const {
   const double rate = config_.learning_rate;
   if (step < config_.warmup_steps) return rate * double(step + 1) / double(config_.warmup_steps);
@@ -31,6 +32,7 @@ double Optimizer::rate_at(std::uint64_t step, std::uint64_t total) const {
   return rate;
 }
 
+// Adam: the bias corrections c1 and c2 go into learning rate, decay and epsilon of the kernel.
 void Optimizer::apply(float* w, float* first, float* second, std::uint32_t* steps, const float* g,
                       std::size_t n, float decay) const {
   const auto& k = kernels::active();
@@ -100,6 +102,7 @@ void Optimizer::update(TrainedMatrix matrix, std::size_t r, const float* g, bool
   apply(p.row(r), first, second, steps, g, p.columns, decay);
 }
 
+// Copies weights and state at `columns` to a packed row, updates it as one row, and writes it back.
 void Optimizer::update_columns(TrainedMatrix matrix, std::size_t r, std::span<const std::uint32_t> columns,
                                const float* g, PackedRow& packed) const {
   Parameters& p = matrix.values;

@@ -64,6 +64,8 @@ void save_matrix(const Parameters& matrix, const MatrixState& state, ByteWriter&
   put_rows(matrix, state.steps, state.counts_steps ? 1 : 0, out);
 }
 
+// In the order of save_matrix(): fp32 weights, two state arrays, bfloat16 weights, step counts. Arrays that
+// the precision or the optimizer does not use are empty.
 void load_matrix(ByteReader& in, std::string_view name, Parameters& matrix, MatrixState& state) {
   in.expect(matrix.all_rows, "another matrix");
   in.expect(matrix.columns, "another matrix");

@@ -50,6 +50,7 @@ std::size_t Parameters::bytes_of(std::size_t row_count, std::size_t column_count
                            : pair_stride_for(column_count) * sizeof(std::uint32_t));
 }
 
+// Uniform in [-sqrt(3) scale, sqrt(3) scale), from 32 random bits a weight: two weights a random number.
 void Parameters::fill_uniform(double scale, std::uint64_t seed, std::uint64_t item, int threads,
                               std::span<const std::size_t> ends) {
   const std::size_t row_bytes = is_bf16() ? pair_stride * sizeof(std::uint32_t) : stride * sizeof(float);
@@ -114,6 +115,7 @@ void get_finite_rows(ByteReader& in, std::string_view name, std::size_t row, std
   if (bad < values.size()) refuse_value(in, name, row + bad / stride, bad % stride);
 }
 
+// Without padding in the file, rows are read one by one to their places.
 void Parameters::get(ByteReader& in, std::string_view name, bool padded) {
   if (is_bf16()) {
     const std::size_t bad = get_finite_pairs(in, pairs.span()), r = bad / pair_stride;

@@ -15,6 +15,7 @@ constexpr double kMinHalved = 8192;  // bytes; halving a smaller message saves h
 
 }  // namespace
 
+// Two groups of blocks where a message of the whole batch has kMinHalved bytes or more, else one.
 PartJoin::PartJoin(const NetworkParts& parts, const Shape& shape, Cluster* cluster)
     : blocks_(shape.blocks),
       lanes_(shape.lanes),
@@ -59,6 +60,7 @@ std::span<PartJoin::Group> PartJoin::groups(std::size_t blocks) {
   return std::span(groups_).first(static_cast<std::size_t>(std::ranges::count_if(groups_, used)));
 }
 
+// Sends the own rows to every other rank, and receives the rows of each.
 template <class RowsOf>
 void PartJoin::start_exchange(int channel, const RowsOf& rows_of) {
   for (std::size_t r = 0; r < held_.size(); ++r) {
@@ -81,6 +83,7 @@ void PartJoin::join_norms(Slice blocks) {
   cluster_->wait(kNorms);
 }
 
+// log sum exp over the norms of all parts, in the order of parts.
 void PartJoin::fill_total(std::size_t block, Slice samples) {
   float* total = totals_.data() + block * lanes_;
   for (std::size_t s = samples.first; s < samples.end(); ++s) {

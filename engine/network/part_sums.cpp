@@ -166,6 +166,7 @@ void PartSums::prepare(int threads) {
   }
 }
 
+// Computes the nodes that this process sends, for each other process and its samples.
 void PartSums::start(std::size_t blocks, int threads) {
   prepare(threads);
   blocks_ = blocks;
@@ -179,6 +180,7 @@ void PartSums::start(std::size_t blocks, int threads) {
   send_nodes();
 }
 
+// Adds up the sums of the samples that this process is in charge of, then sends them.
 void PartSums::reduce(int threads) {
   const Slice mine = samples_of(rank_);
   if (cluster_ != nullptr) cluster_->wait(channel_);

@@ -10,6 +10,7 @@ void SparseDeltas::reserve(std::size_t neurons, std::size_t lanes) {
   values_ = AlignedArray<float>(entries);
 }
 
+// Number a of the stream keys the random bits of active neuron a.
 void SparseDeltas::sparsify(float threshold, Rng rng, std::size_t slice, Slice neurons, std::size_t samples,
                             std::size_t lanes, float* d) {
   const auto& k = kernels::active();

@@ -1,7 +1,6 @@
 // Stochastic gradient sparsification of an output layer: a delta d with |d| < t becomes t (with the sign of
 // d) with probability |d| / t, else 0. Its mean stays, so the gradient is unbiased; its variance grows by |d|
 // (t - |d|). The nonzero deltas are listed by neuron: backward pass and update cost the listed deltas only.
-// After the first steps most deltas of negatives are below 0.01.
 //
 // Thread safety: sparsify() may run for different slices at the same time; the rest is const.
 #pragma once

@@ -24,6 +24,7 @@ Slice used_samples(const Block& block, Slice samples) {
 
 }  // namespace
 
+// Sums of value * row over the features of each part, as bfloat16 partial sums.
 void SplitStep::start_input(const StepSchedule& schedule, PartJoin::Group& group) const {
   const InputLayer& layer = *step_.network.input();
   const std::size_t parts = step_.parts_of(step_.last());
@@ -39,6 +40,7 @@ void SplitStep::start_input(const StepSchedule& schedule, PartJoin::Group& group
   group.hidden.start(schedule.blocks().size(), schedule.threads());
 }
 
+// Tiles of samples: sum over the parts, bias, activation, dropout.
 void SplitStep::finish_input(const StepSchedule& schedule, PartJoin::Group& group) const {
   const InputLayer& layer = *step_.network.input();
   group.hidden.finish();
@@ -53,6 +55,8 @@ void SplitStep::finish_input(const StepSchedule& schedule, PartJoin::Group& grou
   });
 }
 
+// Softmax within each part; exchange of the parts' norms; their total; then each part is scaled to the
+// total.
 void SplitStep::softmax(const StepSchedule& schedule) const {
   const std::size_t parts = step_.parts_of(step_.last());
   schedule.each_run(parts, sample_slices, [&](const BlockPart& at, Slice slices, ThreadScratch&) {
@@ -69,6 +73,8 @@ void SplitStep::softmax(const StepSchedule& schedule) const {
   });
 }
 
+// Copies the norms, which softmax_join() overwrites. The process of part 0 adds the log-norm to the loss,
+// once.
 void SplitStep::softmax_join_tile(const BlockPart& at, Slice samples, std::vector<float>& norms) const {
   LayerBlock& out = at.at(step_.last());
   const BlockTargets targets = targets_of(step_, at);
@@ -84,6 +90,7 @@ void SplitStep::softmax_join_tile(const BlockPart& at, Slice samples, std::vecto
   }
 }
 
+// Computes dx of this part in fp32, and rounds it to the bfloat16 partial sums of group.gradient.
 void SplitStep::backward_tile(const BlockPart& at, const SliceCell& cell, LayerScratch& scratch,
                               PartJoin::Group& group) const {
   const LayerBlock& mine = at.at(0);

@@ -57,6 +57,7 @@ void StepPass::forward_layers(const Batch& batch, PhaseSeconds& phases, LapClock
   phases.backward += clock.lap();
 }
 
+// Tiles of samples through the input layer; without one, each block prepares its features as columns.
 void StepPass::forward_input() {
   const auto tasks_of = [&](const BlockPart& at) {
     return step_.input != nullptr ? all_.tasks_for(at.sample_slices()) : 1;
@@ -130,6 +131,7 @@ void StepPass::select(const Batch& batch, std::size_t l) {
   });
 }
 
+// Tiles are runs of slices of active neurons; a local loss follows in the same tile.
 void StepPass::forward(const StepSchedule& schedule, std::size_t l) {
   const auto slices = [&](const BlockPart& at) { return at.neuron_slices(l); };
   const bool local_loss = l == step_.last() && !step_.normalised_loss();
@@ -141,6 +143,7 @@ void StepPass::forward(const StepSchedule& schedule, std::size_t l) {
   });
 }
 
+// Softmax by ranges of samples, then sparsification by ranges of neurons.
 void StepPass::softmax(const StepSchedule& schedule) {
   const std::size_t last = step_.last(), parts = step_.parts_of(last);
   if (split_) {
@@ -157,6 +160,7 @@ void StepPass::softmax(const StepSchedule& schedule) {
                     [&](const BlockPart& at, Slice run, ThreadScratch&) { sparsify_tile(step_, at, run); });
 }
 
+// Task 0 of a block lists the rows with a gradient; task i > 0 computes cell i - 1 of the input's gradient.
 void StepPass::backward(const Batch& batch, std::size_t l) {
   const StepSchedule& schedule = batch.schedule;
   const std::size_t parts = step_.parts_of(l), blocks = schedule.blocks().size();
@@ -185,6 +189,7 @@ SliceCells StepPass::cells_of(const BlockPart& at, std::size_t l, std::size_t bl
   return cells;
 }
 
+// Sums by part. A network in parts sends them to PartJoin and returns nothing here.
 StepSums StepPass::sums() {
   const std::size_t last = step_.last(), parts = step_.parts_of(last);
   for (std::size_t part = 0; part < parts; ++part) {

@@ -51,6 +51,7 @@ void drop_input(const StepView& step, Block& block, Slice samples) {
                 block.input);
 }
 
+// Range number `part` of `parts` ranges of features, each of about equal cost.
 void index_features_tile(const StepView& step, Block& block, std::size_t part, std::size_t parts) {
   const auto all = static_cast<std::uint32_t>(step.network.sample_features());
   if (parts == 1) return block.features.build(block.rows, block.lanes, all);
@@ -66,6 +67,7 @@ void index_features_tile(const StepView& step, Block& block, std::size_t part, s
   block.features.build(block.rows, block.lanes, {first_of(part), first_of(part + 1)}, part);
 }
 
+// The random stream depends on step, block, part and layer, not on the thread.
 void select_tile(const StepView& step, std::size_t l, const BlockPart& at, LayerScratch& scratch) {
   const Block& block = at.block;
   const Layer& layer = step.network.layers()[l];
@@ -94,6 +96,7 @@ void forward_tile(const StepView& step, std::size_t l, const BlockPart& at, Slic
                 block.samples(), block.lanes, rng_of(step, Purpose::kDropout, at, l + 1), mine);
 }
 
+// Weights and margins are by label: active neuron a is label first + ids[a].
 BlockTargets targets_of(const StepView& step, const BlockPart& at) {
   const Block& block = at.block;
   const LayerBlock& out = at.at(step.last());
@@ -124,6 +127,7 @@ void softmax_tile(const StepView& step, const BlockPart& at, Slice samples, std:
   weigh(targets, {0, out.count}, samples, at.block.weights, out.out_t.data());
 }
 
+// The threshold is in units of gradients times scale, as z is.
 void sparsify_tile(const StepView& step, const BlockPart& at, Slice slices) {
   const Config& config = step.network.config();
   LayerBlock& out = at.at(step.last());
@@ -136,6 +140,7 @@ void sparsify_tile(const StepView& step, const BlockPart& at, Slice slices) {
   }
 }
 
+// dx goes to the deltas of the layer below, and through its activation.
 void backward_tile(const StepView& step, std::size_t l, const BlockPart& at, const SliceCell& cell,
                    LayerScratch& scratch) {
   Block& block = at.block;

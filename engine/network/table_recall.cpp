@@ -32,6 +32,7 @@ struct Best {
 
 }  // namespace
 
+// Scores kChunk neurons at a time, without the linear term, which the tables do not contain.
 std::vector<TopNeurons> top_neurons(const Layer& layer, Slice neurons, const BlockInput& in,
                                     std::size_t samples) {
   BlockInput plain = in;
@@ -52,6 +53,7 @@ std::vector<TopNeurons> top_neurons(const Layer& layer, Slice neurons, const Blo
   return top;
 }
 
+// Finds the top neurons exhaustively, then queries the tables with one sample at a time.
 double table_recall(const Layer& layer, const BlockInput& in, std::uint64_t seed) {
   const std::size_t samples = std::min(kRecallSamples, in.samples);
   std::size_t hits = 0, all = 0;

@@ -19,6 +19,7 @@ std::vector<std::uint32_t> feature_frequencies(const Dataset& data) {
   return frequencies;
 }
 
+// idf^power; `frequency`: samples with the feature.
 float factor_of(double frequency, double samples, double power) {
   const double rarity = 1.0 + std::log((samples + 1.0) / (frequency + 1.0));
   return static_cast<float>(std::pow(rarity, power));
@@ -50,6 +51,7 @@ bool FeatureScale::are_good(std::span<const float> factors) {
   return std::ranges::all_of(factors, [](float factor) { return std::isfinite(factor) && factor > 0; });
 }
 
+// Scales and normalises the features that have factors; feature crosses, which follow them, are copied.
 SparseRow FeatureScale::scaled(const SparseRow& row, std::vector<float>& values) const {
   if (!active()) return row;
   const std::size_t first = values.size(), count = row.ids.size();

@@ -30,7 +30,8 @@ struct Postings {
   std::size_t samples = 0;
 };
 
-// `ids_of(sample)`: the labels or features of a sample, below `count`.
+// Lists the positions of each id that occurs at least twice, in every n-th of the samples, so that at most
+// about kMaxEntries ids are read. `ids_of(sample)`: the labels or features of a sample, below `count`.
 template <class IdsOf>
 Postings postings_of(std::span<const std::uint32_t> samples, std::size_t count, IdsOf ids_of) {
   std::size_t entries = 0;

@@ -23,8 +23,8 @@ struct FileOrder {
 // its samples. So a shuffled file, whose order is one permutation as likely as any, is called ordered with a
 // probability of at most 2 / 400.
 //
-// Neither where fewer than 64 samples have labels. Looks at every n-th sample where labels or features have
-// more than 2^19 entries. At most 400 passes over the entries; a few for a shuffled file, whose first
+// False for both where fewer than 64 samples have labels. Looks at every n-th sample where labels or features
+// have more than 2^19 entries. At most 400 passes over the entries; a few for a shuffled file, whose first
 // permutations decide. The result depends on data and seed alone. Throws Interrupted as parallel_for().
 FileOrder order_of_file(const Dataset& data, std::uint64_t seed, int threads);
 

@@ -69,6 +69,7 @@ class SharedSamples {
 
 }  // namespace
 
+// Label by label, from the samples of the label.
 LabelCooccurrence::LabelCooccurrence(std::span<const std::uint64_t> offsets,
                                      std::span<const std::uint32_t> labels) {
   const std::size_t count = labels.empty() ? 0 : *std::ranges::max_element(labels) + std::size_t{1};

@@ -22,6 +22,7 @@ LabelSums::Sum LabelSums::make_sum() const {
   return sum;
 }
 
+// Resets only the features of the previous sum, so that the cost does not depend on the number of features.
 void LabelSums::add_up(std::size_t label, Sum& sum) const {
   for (const std::uint32_t id : sum.ids) {
     sum.values[id] = 0.0f;
@@ -48,6 +49,7 @@ double dot(const SparseRow& row, std::span<const float> dense) {
   return sum;
 }
 
+// A squared length below 1e-6 of the sum's is rounding error: no other sample has a feature.
 double similarity_to_others(const SparseRow& row, const LabelSums::Sum& sum, std::size_t samples) {
   double square = 0.0;
   for (const float value : row.values) square += double(value) * value;
@@ -56,6 +58,7 @@ double similarity_to_others(const SparseRow& row, const LabelSums::Sum& sum, std
   return samples < 2 || left <= 1e-6 * sum.square ? 0.0 : product / std::sqrt(left);
 }
 
+// Cuts the ids to a few by a bound of the top `limit` first, then selects among these.
 void keep_strongest(std::vector<std::uint32_t>& ids, std::size_t limit, const std::vector<float>& values) {
   if (ids.size() <= limit) return;
   // Sort key, ascending: by decreasing |value|, then by id. No thread_local: where memory fails, glibc aborts

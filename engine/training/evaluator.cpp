@@ -17,6 +17,7 @@ Evaluator::Evaluator(const EvalConfig& config, const DataShape& shape, int threa
       groups_(std::make_shared<const LabelGroups>(shape.label_frequencies)),
       rare_(make_rare_ranking(inverse_propensities_, config.rare)) {}
 
+// Processes that share the network evaluate together.
 EvalReport Evaluator::evaluate(const TrainedNetwork& trained, const Dataset& data, Cluster* cluster,
                                const std::function<void(std::size_t, std::size_t)>& progress) const {
   const auto start = std::chrono::steady_clock::now();

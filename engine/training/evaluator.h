@@ -29,8 +29,8 @@ class Evaluator {
   Evaluator(const EvalConfig& config, const DataShape& shape, int threads);
 
   // Metrics on `data`. `cluster`: the processes that share the network, all of which call it; or nullptr.
-  // `progress` (may be empty) gets the samples done and all, from any thread. Of the report, epoch, seconds
-  // of training and samples are the caller's to fill.
+  // `progress` (may be empty) gets the samples done and all, from any thread. The caller fills in epoch,
+  // train_seconds and samples of the report.
   EvalReport evaluate(const TrainedNetwork& trained, const Dataset& data, Cluster* cluster,
                       const std::function<void(std::size_t, std::size_t)>& progress) const;
   // Mean of P@k over eval.k: the score of a validation.

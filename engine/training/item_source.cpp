@@ -24,6 +24,7 @@ void ItemSource::reserve(std::size_t blocks, std::size_t feature_entries) {
   for (MaskingBuffer& buffer : buffers_) buffer.reserve(feature_entries);
 }
 
+// The inputs of a user are features and masked outputs, the targets are labels.
 void ItemSource::fill(const Network& network, std::span<const std::uint32_t> some, std::uint64_t epoch,
                       Block& block) {
   block.clear_samples();

@@ -8,6 +8,7 @@
 
 namespace slide {
 
+// With weights that were learnt before, nothing is learnt.
 KnnFit fit_neighbours(const NeighbourConfig& config, const Dataset& rows, const FeatureScale& scale,
                       std::shared_ptr<const LearntWeights> known, int threads) {
   KnnFit fit{Neighbours(config, rows, scale, threads), nullptr};

@@ -36,6 +36,7 @@ void add_matrices(std::size_t rows, std::size_t columns, bool by_feature, const 
                       MatrixState::bytes_of(bias_rows, bias_columns, kind));
 }
 
+// A first layer stored by feature.
 LayerPlan plan_input(const LayerConfig& layer, std::size_t features, const Config& config) {
   LayerPlan plan;
   plan.inputs = features;
@@ -44,6 +45,7 @@ LayerPlan plan_input(const LayerConfig& layer, std::size_t features, const Confi
   return plan;
 }
 
+// A layer stored by neuron, with linear term and hash tables.
 LayerPlan plan_layer(const LayerShape& layer, const BlockLimits& limits, const BlockBounds& bounds,
                      const Config& config) {
   LayerPlan plan;
@@ -72,8 +74,9 @@ bool bounds_scores(const NetworkShape& shape) {
   return shape.layers.back().neurons >= 4096;
 }
 
-// Blocks and scores of prediction batches. Each thread has lists as long as the most feature crosses of a
-// row, filled from the beginning; busy ones touch matrices, too.
+// Blocks and scores of prediction batches. Each thread has lists of features (with the max number of feature
+// crosses) and of candidates to score again; threads that compute at the same time also touch their matrices
+// of scores, features and activations.
 double batch_bytes(const Config& config, const NetworkShape& shape, const BlockBounds& bounds, int threads,
                    int busy) {
   constexpr std::size_t kLanes = PredictionBatch::kLanes, kMaxBlocks = PredictionBatch::kMaxBlocks;
@@ -196,6 +199,8 @@ MemoryPlan plan_memory(const Config& config, std::size_t features, std::size_t l
   return plan_memory(config, features, network_shape(config, features, labels).parts, bounds, threads, busy);
 }
 
+// Sums up the bytes of each component. A process with a part of the neurons has that share of the linear
+// term.
 MemoryPlan plan_memory(const Config& config, std::size_t features, const NetworkParts& parts,
                        const BlockBounds& all_bounds, int threads, int busy) {
   if (busy == 0) busy = threads;

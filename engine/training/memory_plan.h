@@ -27,7 +27,7 @@ struct LayerPlan {
 
 struct MemoryPlan {
   std::vector<LayerPlan> layers;
-  double neighbours = 0;  // samples kept for votes; 0 where bounds.samples is not known
+  double neighbours = 0;  // samples kept for the kNN prediction; 0 where bounds.samples is not known
   double step = 0;        // working memory of training steps, all threads; without optimizer state
   double evaluation = 0;  // working memory of an evaluation, all threads
   // Peaks of phases before the first step, freed by then: choice of feature crosses (before the network
@@ -54,8 +54,8 @@ struct MemoryPlan {
   }
 };
 
-// `bounds`: the most that a block of the training data holds. `threads` as resolved; `busy` of them
-// touch their working memory, 0: all.
+// `bounds`: upper bounds of a block of the training data. `threads` as resolved; `busy` of them touch their
+// working memory, 0: all.
 MemoryPlan plan_memory(const Config& config, std::size_t features, std::size_t labels,
                        const BlockBounds& bounds, int threads, int busy = 0);
 // Memory of a process that holds these parts; the linear term counts with its expected size.

@@ -36,7 +36,8 @@ std::vector<std::string> all_quoted() {
   return all;
 }
 
-// All keys of the search, the key with the largest expected gain first.
+// All keys of the search, the key with the largest expected gain first: {key, values, down_early,
+// costs_time, needs}.
 std::vector<SearchKey> all_keys(const Config& start) {
   const std::size_t layers = start.layers.size();
   const std::string out = "layer." + std::to_string(layers - 1) + ".", wide = out + "wide=true";
@@ -91,6 +92,7 @@ std::optional<std::string> next_number(const std::vector<std::string>& values, d
   return found == values.rend() ? std::nullopt : std::optional(*found);
 }
 
+// The value after (`up`) or before `present`: numbers by size, other values by their position.
 std::optional<std::string> next_value(const std::vector<std::string>& values, const std::string& present,
                                       bool up) {
   if (const std::optional<double> number = number_of<double>(present))
@@ -119,6 +121,8 @@ SearchSpace::SearchSpace(const Config& start, const std::vector<std::string>& fi
   if (keys_.empty()) fail_input("every key that the search may change is given; leave one of them out");
 }
 
+// Keys in order, upwards; keys whose smaller values are as promising in both directions at once, the faster
+// one first. The remaining downward moves come last.
 std::vector<Move> SearchSpace::sweep() const {
   std::vector<Move> moves;
   for (std::size_t k = 0; k < keys_.size(); ++k) {

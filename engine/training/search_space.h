@@ -39,8 +39,8 @@ class SearchSpace {
   // Moves that make training shorter.
   std::vector<Move> savings() const;
 
-  // The override that a move comes to in `config`: the value beside the present one. A present number need
-  // not be among the values. None at the end of the values, and where the key has no effect.
+  // The override of a move in `config`: the value next to the present one, which, if it is a number, need not
+  // be among the values. None at the end of the values, and where the key has no effect.
   std::optional<std::string> step(const Config& config, const Move& move) const;
   // An override of a key that the search may change, by the name of its layer in `config`; else none.
   std::optional<std::string> known(std::string_view change, const Config& config) const;

@@ -83,6 +83,7 @@ Trainer::Trainer(TrainingJob job)
   loop_.set_setup_seconds(before + seconds_since(began_));
 }
 
+// Takes the neighbours of a continued model, or fits them; known feature weights are moved in.
 double Trainer::fit_neighbours() {
   if (TrainedStart* from = continued(job_.start)) {
     neighbours_ = std::move(from->neighbours);
@@ -151,6 +152,7 @@ TrainedModel Trainer::release() && {
   return {std::move(network), std::move(neighbours_), std::move(loop_).release_optimizer()};
 }
 
+// The samples of an epoch ascend, and label texts have the ids after all samples.
 std::size_t Trainer::labelled() const {
   const auto samples = loop_.source().samples();
   return static_cast<std::size_t>(std::ranges::lower_bound(samples, job_.rows.raw.samples()) -

@@ -224,7 +224,9 @@ const TrainingRows& TrialRunner::rows_for(const Config& config, Rung& rung) cons
   return *rung.rows;
 }
 
-// Returns false where the search ends first.
+// Trains and scores a trial on one rung: sets `precision`, and the times of the trial, with which it can be
+// stopped as too slow. Clocks of processes differ: the first one's values count. Returns false where the
+// search ends first.
 bool TrialRunner::train(const TrialRun& run, std::size_t rung, Trial& trial, Trainer& trainer,
                         std::vector<double>& precision) {
   const auto began = Clock::now();
@@ -325,6 +327,7 @@ void TrialRunner::score_mixes(TrialRun& run, Rung& rung, Trainer&& trainer) {
   add_scores(best, scorer.precision(run.mixes[best], all));
 }
 
+// Turns sums over the folds into means. A trial that is not scored keeps no results.
 void TrialRunner::finish(TrialRun& run, Trial& trial) const {
   if (!trial.is_scored()) {
     trial.precision.clear();

@@ -40,6 +40,7 @@ bool is_sorted_by_label(const Split& split) {
   return static_cast<double>(unseen) > kMaxUnseen * static_cast<double>(split.validation.label_entries());
 }
 
+// Splits with disjoint held-out samples, until these are kEnoughValidation or the folds kMaxFolds.
 std::vector<Split> folds_of(const Config& start, const Dataset& data) {
   std::vector<Split> folds;
   for (std::size_t held = 0; held < kEnoughValidation && folds.size() < kMaxFolds;) {
@@ -80,6 +81,7 @@ TrialSplit halved(Split fold, std::uint64_t seed) {
 
 }  // namespace
 
+// A validation file; else the last samples of an ordered file; else random samples (or by groups and times).
 TrialSplits trial_splits(const Config& start, const Dataset& data, const std::optional<Dataset>& validation,
                          int threads) {
   TrialSplits splits;
@@ -101,6 +103,7 @@ TrialSplits trial_splits(const Config& start, const Dataset& data, const std::op
   return splits;
 }
 
+// Sets the unit of each decision sample: its group, its batch by time, or itself.
 TrialDecision::TrialDecision(std::span<const TrialSplit> folds) {
   for (const TrialSplit& fold : folds) {
     const auto first = static_cast<std::uint32_t>(unit_.size());
@@ -122,6 +125,7 @@ TrialDecision::TrialDecision(std::span<const TrialSplit> folds) {
   if (!unit_.empty()) units_ = std::size_t{std::ranges::max(unit_)} + 1;
 }
 
+// Sums the scores by unit, then compares the means over samples by resampling units.
 Difference TrialDecision::compare(std::span<const float> first, std::span<const float> second,
                                   const Resampling& resampling) const {
   if (first.size() != samples() || second.size() != samples())

@@ -1,4 +1,5 @@
-// The samples that the trials of a search train on, are chosen by, and are compared with the start on.
+// Splits of the samples for a hyperparameter search: samples to train trials on, to score them on, and to
+// decide at the end between the best trial and the start.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +48,8 @@ class TrialDecision {
 
   // The difference of two trials' scores, each with one score per decision sample in order of the folds, with
   // interval and p-value of compare() in resampling.h. Units are resampled: single samples, all samples of a
-  // group, or, where samples have times, 50 batches of successive ones, for neighbours are not independent
-  // (batch means: Law, Kelton, "Simulation modeling and analysis", chapter 9).
+  // group, or, where samples have times, 50 batches of successive samples, as adjacent samples are not
+  // independent (batch means: Law, Kelton, "Simulation modeling and analysis", chapter 9).
   Difference compare(std::span<const float> first, std::span<const float> second,
                      const Resampling& resampling) const;
 

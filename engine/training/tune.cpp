@@ -40,6 +40,8 @@ class Search {
         proposals_(proposals_for(traits_of(data))),
         runner_(start, data, options) {}
 
+  // Runs trials until time, number of trials or new configurations run out: the start, then proposals, the
+  // sweep, random changes.
   TuneResult run(const std::function<void(const Trial&)>& observe) {
     observe_ = observe;
     Trial trial;
@@ -254,6 +256,7 @@ class Search {
     return record(best);
   }
 
+  // `changes` with the keys of `mix` that the search may change.
   std::vector<std::string> with_mix(std::vector<std::string> changes, const KnnMix& mix) const {
     for (const SearchKey& key : space_.keys()) {
       if (!is_mix_key(key)) continue;
@@ -298,7 +301,8 @@ class Search {
     return better;
   }
 
-  // Moves the sweep on after a trial. `better`: with its own mix or another, it replaced the best `before`.
+  // Moves the sweep on after a trial. `before`: the best trial before it. `better`: this trial, or one of
+  // its mixes, replaced that.
   void advance(const Trial& trial, const Trial& before, bool better) {
     if (trial.number == 1 && !trial.within) {
       moves_ = space_.savings();

@@ -9,8 +9,8 @@
 
 namespace slide {
 
-// sum less the dot product of a [n] and b [n]; long ones by four partial sums, which do not wait for each
-// other.
+// sum - a . b for a [n], b [n]; long vectors by four independent partial sums, which hide the latency of
+// additions.
 inline double less_product(double sum, const double* a, const double* b, std::size_t n) {
   constexpr std::size_t kLanes = 4, kLong = 8;
   std::size_t k = 0;

@@ -24,8 +24,8 @@ constexpr std::size_t kMaxItemsByUsers = 65'536;  // whose weights take 537 MB
 constexpr std::size_t kMinItems = 5;              // of a user that is held out
 constexpr std::size_t kTop = 20;
 constexpr double kPenaltyStep = 4;
-constexpr int kPenaltySteps = 2;  // to either side
-constexpr std::array kPowers = {PathPowers{0.7, 0.3}, PathPowers{0.5, 0.5}};
+constexpr int kPenaltySteps = 2;                                              // to either side
+constexpr std::array kPowers = {PathPowers{0.7, 0.3}, PathPowers{0.5, 0.5}};  // pairs (a, b) that are tried
 // Root mean square of the scores by paths over that of the regression's scores.
 constexpr std::array kShares = {0.1, 0.3, 1.0, 3.0};
 // The choices at one penalty: number 0 is the regression alone, the others add paths.
@@ -40,10 +40,13 @@ PathChoice path_choice(std::size_t choice) {
   return {(choice - 1) / kShares.size(), kShares[(choice - 1) % kShares.size()]};
 }
 
+// Whether the regression goes through the matrix of the users: too many items for a matrix of items, few
+// users.
 bool by_users(std::size_t users, std::size_t items) {
   return items > kMaxRidgeItems && items <= kMaxItemsByUsers && users <= kMaxRidgeItems;
 }
 
+// The regression (item_ridge.h), by the method that suits the numbers of users and items.
 ItemWeights regression(const Dataset& users, double penalty, int threads) {
   const std::size_t items = users.label_count();
   if (by_users(users.size(), items)) return ridge_by_users(users, penalty, kByUsers, threads);
@@ -55,6 +58,7 @@ ItemWeights regression(const Dataset& users, double penalty, int threads) {
 // weights for.
 class Regressed {
  public:
+  // Transposes by a counting sort; frees each list once it is read.
   explicit Regressed(ItemWeights weights) : weights_(std::move(weights)) {
     if (weights_.dense()) return;
     offsets_.assign(weights_.items() + 1, 0);
@@ -75,7 +79,7 @@ class Regressed {
     }
   }
 
-  // Overwrites `scores` [items].
+  // scores[j] = sum over the known items i of the weight of i for j; overwrites `scores` [items].
   void score(std::span<const std::uint32_t> known, std::vector<float>& scores) const {
     std::ranges::fill(scores, 0.0F);
     if (weights_.dense()) {
@@ -195,6 +199,7 @@ class FitTrial {
     std::vector<Gains> of_user;
     std::array<double, kPowers.size()> factor{};  // that gives paths the regression's root mean square
   };
+  // Regresses all other users with `penalty`, then computes the NDCG of each held-out user by each choice.
   Result evaluate(double penalty) {
     Result result;
     const Regressed regressed(regression(held_.rest, penalty, threads_));
@@ -271,6 +276,7 @@ struct Candidate {
   double mean = -1;
 };
 
+// The choice of highest mean NDCG over the held-out users; ties to the first.
 Candidate best_of(const FitTrial::Result& result) {
   Candidate best;
   for (std::size_t c = 0; c < kChoices; ++c) {
@@ -298,6 +304,7 @@ bool clearly_better(const FitTrial::Result& result, std::size_t choice, const Fi
 
 }  // namespace
 
+// Evaluates the given penalty, then smaller or larger ones while the mean NDCG rises.
 ItemFit choose_item_fit(const Dataset& users, double penalty, std::uint64_t seed, int threads) {
   const std::optional<HeldUsers> held = hold_out(users, seed);
   if (!held) return {penalty};
@@ -332,6 +339,9 @@ ItemWeights item_weights(const Dataset& users, const ItemFit& fit, int threads) 
   return weights;
 }
 
+// Beside the regression or its lists: the data set without the held-out users (`rest`), two indices of the
+// users by item (of the paths and of the regression), working memory by thread (`rooms`), and the gains of
+// three results.
 double bytes_of_item_fit(std::size_t users, std::size_t items, double entries, double pairs, int threads) {
   constexpr double kEntry = sizeof(std::uint32_t) + sizeof(float);
   const auto all = double(items), of_users = double(users);

@@ -1,12 +1,13 @@
-// Item-item weights: item regression (item_ridge.h) plus item-user-item paths, mixed as predicts the items of
-// held-out users best.
+// Item-item weights: item regression (item_ridge.h) plus item-user-item paths, in the proportion that best
+// predicts the items of held-out users.
 //
 // The path weight of item i for item j is
 //   (sum over their common users u of 1 / (number of items of u)) / (d_i^a d_j^b)
 // with d the number of users of an item: a filter of the graph of users and items that keeps its smooth
 // signals (Shen et al., "How Powerful is Graph Convolution for Recommendation?", 2021, section 4; exponents
 // of degrees as in Fu et al., "Revisiting Neighborhood-based Link Prediction for Collaborative Filtering",
-// 2022, section 3). The regression separates items that are liked together; paths do not.
+// 2022, section 3). Paths add up the evidence of all common users; the regression discounts what other items
+// explain.
 //
 // Pure functions; results do not depend on the number of threads.
 #pragma once

@@ -51,6 +51,9 @@ void add_strongest(const PathScratch& scratch, std::size_t limit, ItemWeights::L
 Paths::Paths(const RidgeUsers& users, const PathPowers& powers)
     : users_(users), from_(degree_factors(users, powers.from)), to_(degree_factors(users, powers.to)) {}
 
+// Walks each path item - user - item once. reached[u] = sum of d_i^-a over the known items i of user u; then
+// each user u adds reached[u] / (number of its items) to the scores of its items, which d_j^-b scales at
+// last.
 void Paths::score(std::span<const std::uint32_t> known, std::vector<float>& reached,
                   std::vector<std::uint32_t>& met, std::vector<float>& scores) const {
   std::ranges::fill(scores, 0.0F);
@@ -68,6 +71,7 @@ void Paths::score(std::span<const std::uint32_t> known, std::vector<float>& reac
   for (std::size_t i = 0; i < scores.size(); ++i) scores[i] *= to_[i];
 }
 
+// The same from item `to` backwards: squared user weights are 1 / (number of items).
 void Paths::weights_for(std::size_t to, float factor, std::vector<float>& sums,
                         std::vector<std::uint32_t>& met) const {
   met.clear();
@@ -78,6 +82,7 @@ void Paths::weights_for(std::size_t to, float factor, std::vector<float>& sums,
   for (const std::uint32_t i : met) sums[i] *= factor * to_[to] * from_[i];
 }
 
+// Adds the path weights for each item j to its row of weights, or merges the largest into its list.
 void add_paths(const Dataset& users, double factor, const PathPowers& powers, std::size_t limit, int threads,
                ItemWeights& weights) {
   constexpr std::size_t kItems = 16;  // items per task

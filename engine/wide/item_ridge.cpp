@@ -25,10 +25,11 @@ void add_common_users(const RidgeUsers& users, std::size_t item, std::span<const
   }
 }
 
-constexpr double kPenaltyPower = 0.25;
-constexpr double kMinShare = 1e-4;     // min popularity share of an item
-constexpr double kFactorPower = 0.15;  // limit for very many items per user; 0 up to kItemsOfUser
+constexpr double kPenaltyPower = 0.25;  // of the popularity, in the penalty of an item
+constexpr double kMinShare = 1e-4;      // min popularity share of an item
+constexpr double kFactorPower = 0.15;   // limit of p for very many items per user
 
+// p of item_ridge.h: 0 up to kItemsOfUser items per user.
 double factor_power(const Dataset& users) {
   return kFactorPower * std::max(0.0, 1 - kItemsOfUser / items_of_user(users));
 }
@@ -81,6 +82,7 @@ double items_of_user(const Dataset& users) {
 ItemWeights::ItemWeights(std::size_t items)
     : items_(items), stride_(BlockInverse::stride_of(items)), values_(stride_ * stride_) {}
 
+// Lists: merges the two ascending lists of items.
 double ItemWeights::product(std::size_t j, const SparseRow& x) const {
   double sum = 0.0;
   if (dense()) {
@@ -144,6 +146,8 @@ std::vector<double> fill_gram_matrix(const RidgeUsers& users, std::span<const st
 
 }  // namespace
 
+// Only items with users have a row in the matrix; at last spread_rows() moves them to their places among all
+// items.
 ItemWeights ridge_of_items(const Dataset& all_users, double penalty, int threads) {
   ItemWeights weights(all_users.label_count());
   const RidgeUsers users(all_users);

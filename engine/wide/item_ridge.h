@@ -9,9 +9,9 @@
 // 3). And the weights for an item are divided by popularity^p, with p = 0 where users have 25 items or fewer
 // on average, rising towards 0.15 for many items, so that popular items do not dominate the answers.
 //
-// For too many items for a dense matrix, but few users, the same regression goes through the matrix of the
-// users. Of many of both, each item is regressed separately on the items that co-occur with it most. Both
-// have one penalty for all items.
+// With too many items for a dense matrix, but few users, the same regression goes through the matrix of the
+// users. With too many of both, each item is regressed separately on the items that co-occur with it most.
+// These two methods have one penalty for all items.
 //
 // Pure functions; results do not depend on the number of threads.
 #pragma once
@@ -38,9 +38,10 @@ inline constexpr std::size_t kMaxRidgeItems = 8192;
 double items_of_user(const Dataset& users);
 inline constexpr double kItemsOfUser = 25.0;
 
+// Max items of a user that count: the cost of a user is quadratic in them.
 inline constexpr std::size_t kMaxRidgeUserItems = 1024;
 
-// The items of users that count in a regression, what each user weighs, and the users of each item.
+// The items of each user that count in a regression, the weight of each user, and the users of each item.
 // Immutable: safe from any thread.
 class RidgeUsers {
  public:
@@ -52,14 +53,14 @@ class RidgeUsers {
     return (fewer_ ? *fewer_ : users_).labels(user);
   }
   std::span<const std::uint32_t> users_of(std::size_t item) const { return users_of_.of(item); }
-  // The inverse root of the number of all its items.
+  // W_uu: 1 / sqrt(number of all items of the user).
   float weight(std::size_t user) const {
     return static_cast<float>(1.0 / std::sqrt(static_cast<double>(users_.labels(user).size())));
   }
 
  private:
   const Dataset& users_;
-  std::optional<Dataset> fewer_;
+  std::optional<Dataset> fewer_;  // at most kMaxRidgeUserItems items per user; nullopt if no user has more
   SamplesOfLabels users_of_;
 };
 

@@ -44,7 +44,9 @@ AlignedArray<float> inverse_of_users(const RidgeUsers& users, double penalty, st
   return matrix;
 }
 
-// Fills scratch.items for the items [first, first + count).
+// Fills scratch.items with c_ij = x_i^T K x_j for all items i and the items j in [first, first + count); x_j
+// is the column of item j in X: 1 for its users. First sums the rows of K over the users of j, then these
+// sums over the users of i.
 void regress(const RidgeUsers& of, const AlignedArray<float>& inverse, std::size_t stride, std::size_t first,
              std::size_t count, ByUsersScratch& scratch) {
   const std::size_t users = of.size(), items = of.item_count();
@@ -93,6 +95,7 @@ double bytes_of_ridge_by_users(std::size_t users, std::size_t items, std::size_t
   return matrix + lists + std::max(1, threads) * scratch;
 }
 
+// Inverts the matrix of the users once, then regresses kTogether items per task.
 ItemWeights ridge_by_users(const Dataset& all_users, double penalty, std::size_t limit, int threads) {
   const RidgeUsers users(all_users);
   const std::size_t items = users.item_count(), count = users.size();

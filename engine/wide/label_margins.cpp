@@ -28,6 +28,7 @@ double own_share(const Dataset& train, const FeatureScale& scale, std::span<cons
 
 }  // namespace
 
+// Label by label: its sum, then the mean over its samples.
 std::vector<float> label_margins(const Dataset& train, std::size_t labels, const FeatureScale& scale,
                                  double length, int threads) {
   const LabelSums sums(train, labels, scale);

@@ -9,6 +9,8 @@
 
 namespace slide {
 
+// Prefetches the beginning of a neuron's arrays: of features and weights, in an update of weights and
+// accumulators.
 void LinearTerm::prefetch(std::uint32_t id, const float* sums) const {
   constexpr std::uint64_t kLine = kAlignment / sizeof(float);
   constexpr std::uint64_t kMax = 16 * kLine;  // the hardware prefetcher continues
@@ -101,6 +103,8 @@ kernels::Parts match_pattern(const BlockFeatures& features, const std::uint32_t*
 
 }  // namespace
 
+// For each neuron: matches its pattern with the block; then adds the products, with a loop for each kind of
+// match: dense columns [lanes], and lists of 2, 4 and 8 entries.
 void LinearTerm::forward(const BlockFeatures& features, std::span<const std::uint32_t> ids, std::size_t lanes,
                          float* z, TermHits& hits, TermScratch& scratch) const {
   constexpr std::size_t kAhead = 4;  // neurons
@@ -130,6 +134,8 @@ void LinearTerm::forward(const BlockFeatures& features, std::span<const std::uin
   }
 }
 
+// A sample as dense values by feature needs no match: a gather of the values at the features of each
+// pattern.
 void LinearTerm::add_scores(std::span<const std::uint32_t> ids, const float* by_feature,
                             std::vector<float>& weights, float* z) const {
   for (std::size_t a = 0; a < ids.size(); ++a) {
@@ -144,6 +150,8 @@ void LinearTerm::add_scores(std::span<const std::uint32_t> ids, const float* by_
   }
 }
 
+// The gradient of a matched weight is the dot product of its feature's values and the output gradients d.
+// Computes them kind by kind, joins them in the order of the pattern, and takes one Adagrad step.
 void LinearTerm::update(std::uint32_t id, const BlockMatch& at, const Deltas& deltas, Step step,
                         std::span<float> sums, std::vector<float>& gradients) {
   const BlockFeatures& features = at.features;
@@ -179,6 +187,7 @@ void LinearTerm::update(std::uint32_t id, const BlockMatch& at, const Deltas& de
                    step.rate * static_cast<float>(config_.wide_rate));
 }
 
+// Each process adds the number of weights of the processes before it.
 void put_shared_offsets(std::span<const std::uint64_t> offsets, ByteWriter& out) {
   const auto shares = out.shares_of(offsets.back());
   std::vector<std::uint64_t> ends(offsets.begin() + 1, offsets.end());
@@ -200,6 +209,7 @@ void LinearTerm::save(ByteWriter& out) const {
   out.put_share(s.weights);
 }
 
+// Reads the shares of the own neurons from the arrays of all neurons.
 std::uint64_t LinearTerm::load(ByteReader& in, std::size_t features, std::size_t first, std::size_t neurons) {
   constexpr std::string_view kOther = "another linear term";
   Storage& s = storage_;
@@ -220,6 +230,7 @@ std::uint64_t LinearTerm::load(ByteReader& in, std::size_t features, std::size_t
   return before;
 }
 
+// Checks offsets and features, then reads the weights.
 void LinearTerm::get_weights(ByteReader& in, std::size_t features) {
   constexpr const char* kImpossible = "impossible wide weights";
   Storage& s = storage_;

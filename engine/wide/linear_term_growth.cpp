@@ -107,6 +107,7 @@ std::vector<std::uint32_t> texts_of(const Dataset& data) {
 
 }  // namespace
 
+// Builds a term from the new samples alone (`added`), then merges it into `before` neuron by neuron.
 LinearTerm LinearTerm::grown(const LinearTerm& before, const LayerConfig& config, const Growth& growth,
                              const More& more, int threads, AlignedArray<float>& sums) {
   if (!before.storage_.small.empty()) return grown(before.widened(), config, growth, more, threads, sums);

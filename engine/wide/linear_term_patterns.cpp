@@ -100,6 +100,7 @@ std::size_t LinearTerm::append_strongest(const SparseRow& row, std::size_t limit
   return places.size();
 }
 
+// From samples: each thread makes its own PatternFinder, at its first neuron.
 LinearTerm::LinearTerm(const LayerConfig& config, double length, const Dataset& train, std::size_t neurons,
                        int threads, const FeatureScale& scale)
     : config_(config) {
@@ -124,6 +125,7 @@ LinearTerm::LinearTerm(const LayerConfig& config, double length, const Dataset& 
                  });
 }
 
+// From item weights: every row costs about the same, so each neuron counts as one sample in chunks_of().
 LinearTerm::LinearTerm(const LayerConfig& config, const ItemWeights& items, std::size_t first,
                        std::size_t count, double scale, int threads)
     : config_(config) {
@@ -172,6 +174,7 @@ void LinearTerm::build_patterns(const std::vector<PatternChunk>& chunks, std::si
   storage_.weights.shrink(offsets.back());
 }
 
+// The patterns of one group of chunks before they are copied, and the working memory of the threads.
 double LinearTerm::finding_bytes_of(const LayerConfig& config, double neurons, double label_features,
                                     double features, int threads) {
   const double at_once = PatternChunk::kAtOnce * std::max(1, threads) * double(PatternChunk::kNeurons);

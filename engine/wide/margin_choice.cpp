@@ -35,7 +35,8 @@ struct Probes {
   }
 };
 
-// `wanted` samples, some of them perhaps twice; all of at most kProbes.
+// Samples `wanted` training samples, drops duplicates and samples without a label, and builds posting lists
+// of the others. Takes all samples of a data set of at most kProbes.
 Probes draw_probes(const Dataset& train, const FeatureScale& scale, std::uint32_t wanted,
                    std::uint64_t seed) {
   Probes probes;
@@ -65,6 +66,7 @@ Probes draw_probes(const Dataset& train, const FeatureScale& scale, std::uint32_
   return probes;
 }
 
+// The label of highest score so far.
 struct Best {
   double score = -std::numeric_limits<double>::infinity();
   std::uint32_t label = kNoLabel;
@@ -129,6 +131,8 @@ class BestBySums {
 // For each probe, 1 where its best label is one of its own labels.
 using Hits = std::vector<std::uint8_t>;
 
+// Predicts each probe by the fitted initialisation (output_init.h), without its offset, which is the same
+// for all labels. Threads share the labels; each keeps its own best labels.
 Hits hits_by_sums(const Dataset& train, std::span<const std::uint32_t> frequencies, const LabelSums& sums,
                   const OutputInit& init, const Probes& probes, int threads) {
   std::vector<BestBySums> of_thread;
@@ -160,8 +164,8 @@ std::vector<std::uint32_t> stored_features(const SparseRow& row) {
   return features;
 }
 
-// The label with most votes of the samples most similar to a training sample. The sample itself, which is the
-// first with the same labels and features, does not vote.
+// The kNN prediction for a training sample: the label with the largest sum of similarity^power over the most
+// similar samples. The sample itself, which is the first with the same labels and features, does not count.
 std::uint32_t voted(const SparseRow& row, std::span<const std::uint32_t> own_labels,
                     const NeighbourConfig& config, const Neighbours& neighbours,
                     Neighbours::Scratch& scratch) {
@@ -186,6 +190,7 @@ std::uint32_t voted(const SparseRow& row, std::span<const std::uint32_t> own_lab
   return best.label;
 }
 
+// Predicts each probe by kNN, without the probe itself.
 Hits hits_by_neighbours(const Dataset& train, const NeighbourConfig& config, const Neighbours& neighbours,
                         const Probes& probes, int threads) {
   std::vector<Neighbours::Scratch> scratch;
@@ -200,8 +205,8 @@ Hits hits_by_neighbours(const Dataset& train, const NeighbourConfig& config, con
   return hit;
 }
 
-// Both precisions, and whether it is clear on which side of kRatio they are: sum of the paired differences
-// beyond kClear standard errors.
+// Both precisions, and whether it is clear on which side of kRatio they are: whether the sum of the paired
+// differences exceeds kClear times its standard error, sqrt(squares - sum^2 / count).
 struct Comparison {
   Comparison(const Hits& by_sums, const Hits& by_neighbours) {
     const auto count = double(by_sums.size());
@@ -221,6 +226,7 @@ struct Comparison {
 
 }  // namespace
 
+// Compares the two predictors on few samples first, and on more where the result is not clear.
 MarginEvidence margin_evidence(const Dataset& train, std::span<const std::uint32_t> label_frequencies,
                                const FeatureScale& scale, const OutputInit& init,
                                const NeighbourConfig& config, const Neighbours& neighbours,

@@ -1,4 +1,5 @@
-// Decides by the data whether training takes label margins (label_margins.h) off the logits of labels.
+// Decides from the data whether training subtracts label margins (label_margins.h) from the logits of
+// labels.
 #pragma once
 
 #include <cstddef>
@@ -26,11 +27,10 @@ struct MarginEvidence {
 
   std::size_t samples = 0;     // that were predicted; 0: nothing is known
   double by_sums = 0.0;        // by the fitted initialisation: the similarity to the sums of labels' samples
-  double by_neighbours = 0.0;  // by the vote of the most similar samples
+  double by_neighbours = 0.0;  // by kNN
 
-  // The share of the margins to take, 0 or 1. They pay where the samples of a label are like each other, so
-  // that their sum predicts about as well as the most similar samples do
-  // (configs/experiments/large-set.md#the-margin).
+  // The share of the margins to subtract, 0 or 1. Margins pay where the samples of a label are similar to
+  // each other: their sum then predicts about as well as kNN (configs/experiments/large-set.md#the-margin).
   double share() const { return by_sums > 0.0 && by_sums >= kRatio * by_neighbours ? 1.0 : 0.0; }
 };
 

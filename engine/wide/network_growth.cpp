@@ -61,6 +61,7 @@ void copy_columns(const IdGrowth& columns, const float* from, float* to) {
   }
 }
 
+// Rows of new ids keep their initial values.
 void copy_rows(const Parameters& from, const MatrixGrowth& growth, int threads, Parameters& to) {
   parallel_for(to.rows, threads, [&](std::size_t r, int) {
     const std::uint32_t was = growth.rows.was[r];
@@ -101,7 +102,8 @@ MatrixState grown_state(const MatrixState& from, const Parameters& matrix, const
   return to;
 }
 
-// Sets the initial biases of new neurons, and the linear term.
+// Sets the initial biases of new neurons from the new samples. Replaces the linear term by a larger one,
+// with its Adagrad accumulators in `state`.
 void grow_output(const Network& from, const GrownShape& to, int threads, OptimizerState* state,
                  Network& network) {
   const OutputSamples by =
@@ -130,6 +132,8 @@ void grow_output(const Network& from, const GrownShape& to, int threads, Optimiz
 
 }  // namespace
 
+// Initialises the larger network as for a start, then copies the rows and columns of known features and
+// labels over it, matrix by matrix; its optimizer state likewise.
 Network grown(const Network& from, const Config& config, const GrownShape& to, int threads,
               OptimizerState* state) {
   const std::vector<MatrixGrowth> growth = growth_of(from, to.growth);

@@ -91,6 +91,7 @@ void set_wide(const OutputInit& init, const OutputSamples& from, int threads, Ne
 
 }  // namespace
 
+// Random weights, the input transform, biases and linear term of the output layer from samples, hash tables.
 Network start_network(const Config& config, const TrainingRows& train, const DataShape& shape, int threads,
                       Cluster* cluster, OutputInit* output_init) {
   const std::size_t rank = cluster == nullptr ? 0 : static_cast<std::size_t>(cluster->rank());
@@ -111,6 +112,7 @@ Network start_network(const Config& config, const TrainingRows& train, const Dat
   return network;
 }
 
+// For interactions: samples with masked items, and item weights where a ridge penalty is configured.
 OutputSamples output_samples(const Config& config, const FeatureScale& scale, const Dataset& train,
                              std::size_t labels, int threads) {
   if (config.data.kind != DataKind::kInteractions) return {train, std::nullopt};
@@ -130,6 +132,8 @@ double bytes_of_item_weights(const Config& config, std::size_t users, std::size_
   return regresses_items(config) ? bytes_of_item_fit(users, items, entries, pairs, threads) : 0;
 }
 
+// The fit, damped by layer.wide_fit; without a fit the configured scale and prior. With item weights all
+// biases get the fitted bias of a label of mean log-odds.
 OutputInit output_init(const Config& config, const FeatureScale& scale, const Dataset& train,
                        const DataShape& shape, int threads, const ItemWeights* items) {
   const LayerConfig& layer = config.layers.back();

@@ -50,6 +50,8 @@ struct SampleBlock {
   std::size_t evidence = 0;  // samples that share a label with another sample or a label text
 };
 
+// Samples up to kSamples training samples with their labels. A sample is evidence if one of its labels has
+// another sample, so that its similarity to the label says something.
 SampleBlock draw_block(const Dataset& train, const LabelSums& sums, const FeatureScale& scale, Rng& rng) {
   SampleBlock block;
   block.samples = draw(kSamples, train.samples(), rng);
@@ -248,6 +250,8 @@ Terms minimise_bounded(const Fit& fit) {
 
 }  // namespace
 
+// Collects weighted (sample, label) pairs from kBlocks blocks of samples, then fits the three parameters to
+// them.
 std::optional<OutputInit> fit_output_init(const Dataset& train,
                                           std::span<const std::uint32_t> label_frequencies,
                                           const FeatureScale& scale, double negatives, std::uint64_t seed,

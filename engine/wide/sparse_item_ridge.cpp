@@ -32,6 +32,8 @@ struct RidgeScratch {
   std::vector<double> matrix, right;     // of the regression
 };
 
+// Fills `row` with the up to kKeptCommon items that share most users with `item` (weighted), strongest
+// first.
 void find_common(const RidgeUsers& users, std::uint32_t item, RidgeScratch& scratch, CommonUsers::Row& row) {
   add_common(
       users, item, [&](std::uint32_t user) { return users.weight(user); }, scratch.sums, scratch.met);
@@ -81,6 +83,9 @@ double bytes_of_sparse_ridge(std::size_t items, double pairs, std::size_t limit,
   return common + result + threads * scratch;
 }
 
+// First pass: the co-occurring items of each item. Second pass, item j: solves (G + penalty I) w = g for its
+// weights w, with G the Gram matrix X^T W X of its `limit` strongest co-occurring items, and g the products
+// (X^T W X)_ij of these items i with item j.
 ItemWeights ridge_of_cooccurring(const Dataset& all_users, double penalty, std::size_t limit, int threads) {
   constexpr std::size_t kItems = 16;  // items per task
   const RidgeUsers users(all_users);

@@ -51,6 +51,7 @@ void WeightsByFeature::choose_tiles() {
   }
 }
 
+// starts_[tile][n]: number of weights of neuron n for features before the tile, in one pass over each row.
 void WeightsByFeature::find_starts(int threads) {
   const std::size_t neurons = ids_.size();
   starts_ = AlignedArray<std::uint32_t>((tiles() + 1) * neurons);

@@ -1,6 +1,6 @@
-// The weights of a linear term, which are stored by neuron, in order of features: a transposition in tiles of
-// adjacent features, each with the weights of about as many postings. Threads work on different tiles, and
-// the part of the result that a tile writes is small enough for the cache.
+// Visits the weights of a linear term by feature, though they are stored by neuron: a transposition in tiles
+// of adjacent features, each with about the same number of weights. Threads work on different tiles, and the
+// part of the result that a tile writes is small enough for the cache.
 //
 // Immutable, safe from any thread. Refers to the storage and the ids, which must outlive it.
 #pragma once
@@ -30,8 +30,8 @@ class WeightsByFeature {
   std::size_t tiles() const { return first_features_.size() - 1; }
   std::size_t first_feature(std::size_t tile) const { return first_features_[tile]; }  // tile <= tiles()
 
-  // Calls use(place, n, i) for every weight of the features of a tile: its place by feature and then by
-  // neuron, its neuron, its index in the storage. Those of a feature come in ascending order of neurons.
+  // Calls use(place, n, i) for every weight of the features of a tile: its place in the order by feature and
+  // then by neuron, its neuron, its index in the storage. The weights of a feature come by ascending neuron.
   template <class Use>
   void visit(std::size_t tile, Use&& use) const {
     const std::size_t first = first_features_[tile];

@@ -30,6 +30,8 @@ void WideBounds::Samples::clear() {
   from.assign(1, 0);
 }
 
+// A row of q_ for each bounded feature: the max weight of each group, at least 0, rounded up in units of the
+// row's power of two.
 WideBounds::WideBounds(const WidePostings& postings, std::size_t neurons, std::size_t few, int threads)
     : groups_((neurons + kGroup - 1) / kGroup),
       few_(few),
@@ -56,6 +58,7 @@ WideBounds::WideBounds(const WidePostings& postings, std::size_t neurons, std::s
   });
 }
 
+// Bounds cover max(weight, 0) only: with a negative value, negative weights would raise a score above them.
 bool WideBounds::append(const SparseRow& row, Samples& samples) const {
   if (!std::ranges::all_of(row.values, [](float value) { return value >= 0.0f; })) {
     samples.from.push_back(samples.rows.size());

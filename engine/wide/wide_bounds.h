@@ -2,7 +2,7 @@
 // groups without top-k neurons cheaply.
 //
 // Features of few neurons have no bounds (their bounds would be loose); WidePostings adds their exact weights
-// (Walk, `most`).
+// (start() and add() with `limit`).
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace slide {
 class WideBounds {
  public:
   static constexpr std::size_t kGroup = 16;  // neurons that share a bound
-  static constexpr std::size_t kFew = 256;
+  static constexpr std::size_t kFew = 256;   // min value of `few` in use
 
   // For a linear term by the postings of all its `neurons` neurons, without the features of at most `few`
   // neurons.

@@ -31,6 +31,7 @@ std::uint32_t class_of(float positive) {
 
 }  // namespace
 
+// Tile by tile: gathers the postings of its features in working memory, then keeps the strongest of each.
 WideCandidates::WideCandidates(const LinearTerm& wide, std::size_t features,
                                const std::vector<bool>& excluded, int threads, std::size_t strongest)
     : offsets_(features + 1), neuron_count_(excluded.size()) {
@@ -99,6 +100,7 @@ WideCandidates::Scratch WideCandidates::make_scratch() const {
   return scratch;
 }
 
+// Adds up the postings of the row's features in scores; `touched` grows only where a score was 0 before.
 void WideCandidates::start(const SparseRow& row, Scratch& scratch) const {
   std::uint64_t postings = 0;
   for (const std::uint32_t feature : row.ids) {

@@ -29,14 +29,14 @@ class WideCandidates {
     std::vector<std::uint32_t> touched;   // neurons with a score, some more than once
     std::size_t size = 0;                 // number of them
     std::vector<float> values;            // their scores, in best()
-    std::vector<std::uint32_t> of_class;  // neurons by class of scores
+    std::vector<std::uint32_t> of_class;  // number of neurons by class of scores: a histogram
     std::vector<std::uint64_t> keys;      // of high scores: score, then the lower id
   };
   Scratch make_scratch() const;
 
   // Begins with a sample: scratch.scores[n] = sum over the kept weights of neuron n times the values of
   // `row`. clear() must follow before the next sample. O(kept weights of the features of `row`). Allocates
-  // where they are more than ever before.
+  // where these are more than for all samples before.
   void start(const SparseRow& row, Scratch& scratch) const;
   // Appends to `out` the up to `wanted` neurons with the largest positive scores, unordered. A neuron whose
   // partial sum was 0 in between may occur twice.
@@ -54,7 +54,7 @@ class WideCandidates {
   struct TilePostings {
     AlignedArray<std::uint32_t> neurons;
     AlignedArray<float> weights;
-    std::vector<float> sizes;  // absolute weights of a feature
+    std::vector<float> sizes;  // absolute values of the weights of a feature
     void make_room(std::size_t size);
   };
   void keep_strongest(TilePostings& from, std::size_t begin, std::size_t count, std::size_t feature);

@@ -16,6 +16,7 @@ constexpr std::size_t kCached = 8192;  // scores to which dense columns are adde
 constexpr std::size_t kAhead = 8;      // features
 }  // namespace
 
+// Transposes the weights in their stored form: float, bfloat16 or int8.
 WidePostings::WidePostings(const LinearTerm& wide, std::span<const std::uint32_t> ids, std::size_t features,
                            int threads) {
   const LinearTerm::Storage& from = wide.storage();
@@ -48,6 +49,8 @@ void WidePostings::Walk::sort() {
   std::sort(listed.begin(), listed.end(), before);
 }
 
+// Lists the block's features with their postings: in walk.dense those whose values are a dense column, in
+// walk.listed those with a list of entries.
 void WidePostings::start(const BlockFeatures& features, std::size_t limit, Walk& walk) const {
   walk.dense.clear();
   walk.listed.clear();
@@ -102,6 +105,7 @@ constexpr ScatterList<Weight> kScatterList[] = {nullptr,
 
 }  // namespace
 
+// z [(end - first) x lanes]: dense features in steps of a few neurons, then listed features.
 void WidePostings::add(const BlockFeatures& features, std::size_t first, std::size_t end, std::size_t lanes,
                        float* z, Walk& walk) const {
   float* neuron_0 = z - first * lanes;  // where the scores of neuron 0 would be
@@ -131,6 +135,7 @@ void WidePostings::widen_dense(std::uint32_t end, Walk& walk) const {
   });
 }
 
+// Continues each dense feature up to neuron `end`: z row n += weight * column, [lanes].
 void WidePostings::add_dense(const BlockFeatures& features, std::uint32_t end, std::size_t lanes, float* z,
                              Walk& walk) const {
   const auto& k = kernels::active();
@@ -146,6 +151,8 @@ void WidePostings::add_dense(const BlockFeatures& features, std::uint32_t end, s
   }
 }
 
+// Continues each listed feature up to neuron `end`: z[n * lanes + s] += weight * x for the entries (s, x) of
+// its list. kScatterList has a loop of constant length for each length of a list.
 void WidePostings::add_listed(const BlockFeatures& features, std::uint32_t end, std::size_t lanes, float* z,
                               Walk& walk) const {
   by_form([&](const auto& weight) {
