@@ -46,8 +46,7 @@ Predictor::Predictor(const TrainedNetwork& trained, const InferenceOptions& opti
 
 // Options that do not matter are as if not given: more predictors can share.
 ScorerChoice Predictor::choice(Inference mode) const {
-  if (mode == Inference::kLsh)
-    return {mode, options_.candidates, false, options_.bound_first.value_or(true)};
+  if (mode == Inference::kLsh) return {mode, options_.candidates, false, options_.bound_first.value_or(true)};
   const Layer& output = trained_.network.output();
   const bool bound_first = options_.bound_first.value_or(output.size() >= kManyNeurons);
   return {mode, 0, options_.low_latency, bound_first};
