@@ -192,6 +192,8 @@ void check_lines(const TextSource& source, const ReadOptions& options, ReadRepor
 
 }  // namespace
 
+// Warns where a text is probably misread: predictions taken for data, another encoding than UTF-8, a second
+// header of a table, labels in an unexpected form.
 void add_text_warnings(const TextSource& source, const ReadOptions& options, ReadReport& report) {
   const bool table = is_table(options.format);
   const bool lines = options.format == DataFormat::kText || options.format == DataFormat::kInteractions;
@@ -259,6 +261,8 @@ void add_gap_warning(const Dataset& train, const std::string& path, ReadReport& 
     report.add_warning(fmt::format("{}: {}", shown_path(path), told));
 }
 
+// Warns where labels leave nothing to learn: one label for all samples, or (nearly) every label on one
+// sample. Says nothing below kMinLabels labelled samples.
 void add_label_warnings(const Dataset& train, const std::string& path, ReadReport& report) {
   if (!report.warnings.empty()) return;
   const auto all = train.sample_labels();

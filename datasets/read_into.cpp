@@ -329,6 +329,7 @@ CsrSizes read_into(CsrSink& sink, const std::string& path, const ReadOptions& op
   return parse_idx({bytes.text(), path}, {labels.text(), labels_path}, chosen, sink);
 }
 
+// Reads bytes without a path beside them, so that formats of two files are errors.
 CsrSizes read_text_into(CsrSink& sink, const TextSource& source, const ReadOptions& options) {
   const TextSource unmarked = {without_byte_order_mark(source.text), source.origin, source.file};
   const ReadOptions chosen = with_format(options, unmarked.text, source.origin);

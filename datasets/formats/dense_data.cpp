@@ -106,6 +106,8 @@ bool is_stream(const std::string& path) {
   return !is_file_list(path) && is_pipe_or_device(path);
 }
 
+// Calls use(file) for each file that `path` names. use() may change the file's path; `path` is rebuilt from
+// the results.
 void for_each_file(std::string& path, const std::function<void(std::string&)>& use) {
   if (std::vector<std::string> parts = parts_of(path); parts.front() != path) {
     for (std::string& part : parts) for_each_file(part, use);
@@ -136,6 +138,8 @@ std::string text_path(const std::string& path) {
   return dense->samples ? dense->beside : "";
 }
 
+// Opens a .npy matrix [samples x columns]. Its numbers stay as stored; DenseRows converts them when rows are
+// read.
 DenseRows read_dense_rows(const std::string& path, const ReadOptions& options) {
   static_assert(std::endian::native == std::endian::little);
   const auto file = std::make_shared<const FileBytes>(path, FileBytes::kMapped);

@@ -194,6 +194,8 @@ void split_log_line(std::string_view line, const LogLayout& layout, LogLine& res
   for (const std::string_view item : result.items) refuse_tab(line, item);
 }
 
+// Looks at whole lines, from the strongest sign to the weakest: a header line, numbers between separators
+// that only logs use, and last fields between blanks, commas or TABs.
 bool looks_like_log(std::string_view text) {
   const std::size_t end = text.rfind('\n');
   if (end == std::string_view::npos) return false;

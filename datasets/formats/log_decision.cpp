@@ -67,6 +67,7 @@ class Decision {
   Decision(const LogQuestion& asked, std::vector<std::string>& warnings)
       : asked_(asked), facts_(asked.facts), warnings_(warnings) {}
 
+  // The configuration decides first, then a part that was read earlier, then the fields of the lines.
   LogLayout layout() {
     fields_ = facts_.common_fields(asked_.separator);
     if (asked_.options.form == LogForm::kLists || facts_.lines == 0) return lists();
@@ -138,6 +139,8 @@ class Decision {
     return *repeats_;
   }
 
+  // Lines of two fields are pairs, unless a field has separators inside and no user is on two lines: then it
+  // is a list.
   LogLayout of_two() {
     if (!facts_.all_have(asked_.separator, fields_)) return lists();
     if (facts_.inner_blanks == 0) return pairs({}, {});

@@ -92,6 +92,8 @@ bool has_wanted(const Names& names, const LogOptions& log) {
   return true;
 }
 
+// The layout that a header of these names gives; nullopt where users and items have no column each, or where
+// their names are neither configured nor usual.
 std::optional<LogLayout> layout_of_names(const Names& names, const LogOptions& log) {
   if (names.size() < 2 || !has_wanted(names, log)) return std::nullopt;
   const auto user = column_of(names, log, LogRole::kUser), item = column_of(names, log, LogRole::kItem);
@@ -137,6 +139,7 @@ bool is_other_header(std::string_view line, const LogOptions& log) {
   return false;
 }
 
+// Throws for a log without the configured header: names the first configured column that is missing.
 [[noreturn]] void fail_columns(const TextSource& source, const LogOptions& log) {
   const FirstLine first = first_line(source.text);
   Names names;

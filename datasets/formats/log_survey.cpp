@@ -100,6 +100,8 @@ class Surveyor {
     cut_any_fields(line, separator, fields_, unquoted_);
   }
 
+  // Counts the fields by column. inner_blanks counts lines of two fields with blanks inside one of them (with
+  // TAB as separator, also commas): the second field may be a list of items.
   void look_at_fields() {
     bool inner = false;
     const std::size_t columns = std::min(fields_.size(), LogFacts::kColumns);
@@ -208,6 +210,7 @@ LogFacts survey(std::span<const TextSource> sources, Separator separator, int th
   return all;
 }
 
+// Whether any user is on two lines; stops at the first.
 bool repeats_user(std::span<const TextSource> sources, Separator separator, std::size_t column) {
   NameNumbers users;
   std::vector<std::string_view> fields;

@@ -71,6 +71,7 @@ std::vector<std::uint32_t> Dataset::label_frequencies() const {
   return frequencies;
 }
 
+// Keeps the labels [first, first + count), renumbered from 0. Copies the labels and shares all else.
 Dataset Dataset::with_labels(std::size_t first, std::size_t count) const {
   struct Kept {
     std::shared_ptr<const void> features;
@@ -132,6 +133,7 @@ Dataset Dataset::with_label_texts(std::size_t count) const {
   return data;
 }
 
+// Views rows [first, first + count) of the same arrays. Label texts are the rows from samples() on.
 Dataset Dataset::slice(std::size_t first, std::size_t count) const {
   if (first > size() || count > size() - first) {
     fail_run("data set: rows {} to {} asked for, but there are {}", first, first + count, size());

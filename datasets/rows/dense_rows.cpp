@@ -84,6 +84,7 @@ void DenseRows::take_lengths(bool normalize, int threads, const std::string& ori
   if (normalize) scales_ = std::move(scales);
 }
 
+// Copies row `place` of the matrix as floats.
 void DenseRows::widen(std::size_t place, float* to) const {
   const std::size_t columns = matrix_.columns;
   const char* from = matrix_.bytes.data() + place * columns * bytes_of_number(matrix_.type);

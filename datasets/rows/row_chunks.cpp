@@ -64,6 +64,8 @@ class RowAppender {
   RowAppender(RowChunk& chunk, const CsrRoom& room, const CsrCounts& base)
       : chunk_(chunk), room_(room), base_(base) {}
 
+  // Counts a row in `parsed`, and stores it while the expected counts leave room. Where they are wrong, the
+  // counts of this pass serve a second one.
   void append(const Row& row) {
     CsrCounts after = chunk_.parsed;
     after += {1, row.feature_count, row.labels.size()};

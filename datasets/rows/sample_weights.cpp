@@ -58,6 +58,7 @@ Dataset with_weights(const Dataset& data, std::vector<float> weights) {
   return data.label_texts() == 0 ? weighted.with_keys(data.keys()) : weighted;
 }
 
+// Leaves out samples of weight 0 and scales the weights of the others to a mean of 1.
 Dataset weighted_rows(const Dataset& data, std::span<const float> weights) {
   if (weights.size() != data.size())
     fail_input("weights: there are {} for {} samples", weights.size(), data.size());

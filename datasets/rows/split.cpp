@@ -78,6 +78,7 @@ std::uint32_t unit_of(const SampleKeys& keys, std::size_t sample) {
   return keys.groups.empty() ? static_cast<std::uint32_t>(sample) : keys.groups[sample];
 }
 
+// One unit per group of samples; without groups, one per sample.
 std::vector<Unit> units_of(const Dataset& data) {
   const SampleKeys& keys = *data.keys();
   const std::size_t count =

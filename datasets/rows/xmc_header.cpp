@@ -54,6 +54,7 @@ bool has_features_header(std::string_view text) {
   return colon != std::string_view::npos && colon > 0 && line[colon] == ':';
 }
 
+// numbers: samples, features, labels; labels stay 0 where a second file has them.
 XmcHeader parse_xmc_header(std::string_view text, const std::string& origin) {
   constexpr const char* kWant = "the first line must be 'samples features labels', three numbers";
   const std::size_t stop = std::min(text.find('\n'), text.size());

@@ -23,6 +23,7 @@ class NamedWeights {
       : path_(path), names_(names), data_(data), weights_(names.label_count(), 1.0f) {
     given_.resize(weights_.size());
   }
+  // Parses `label<TAB>weight`; the last TAB divides, since a label may contain TABs.
   void add(std::string_view line) {
     ++number_;
     if (trimmed(line).empty())

@@ -24,6 +24,7 @@ struct Extent {
   bool open = false;      // ends within quotes
 };
 
+// Walks field by field: only a quote at the start of a field protects delimiters and line ends.
 Extent first_record(std::string_view text, char delimiter) {
   std::size_t at = 0;
   while (true) {

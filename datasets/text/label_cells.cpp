@@ -90,6 +90,7 @@ std::string LabelNames::warning(const std::string& origin) const {
       origin, quoted_.line, quoted_.first);
 }
 
+// Counts cells by each form of label that is probably misread; warning() judges by the counts.
 void LabelCells::add(std::string_view cell, std::uint64_t line) {
   cell = trimmed(cell);
   if (cell.empty()) return;
