@@ -53,6 +53,7 @@ Data read_with(const DataConfig& config, Dataset rows, std::shared_ptr<const Tex
 
 }  // namespace
 
+// Rows of unit length where data.normalize asks for it. Data from files are scaled by their reader already.
 Dataset scaled_rows(const Data::Impl& data, const DataConfig& config) {
   if (!config.normalize || data.reading) return data.rows;
   DenseRows dense;
@@ -102,6 +103,8 @@ void record_keys(const Data::Impl& data, DataConfig& config) {
 
 }  // namespace
 
+// Sets the keys of `config` to the values with which the data was read: the model must read the same way
+// later.
 void record_reading(const Data::Impl& data, slide::Config& config) {
   const std::string weights = data.reading ? data.reading->options.sample_weights : "";
   if (!config.data.sample_weights.empty() && config.data.sample_weights != weights)

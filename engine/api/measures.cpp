@@ -29,6 +29,8 @@ struct Training {
   Metrics::Groups groups;
 };
 
+// What metrics need of the training labels: frequencies, propensities, frequency groups. Empty without these
+// labels.
 Training training_of(const ScoreOptions& options, std::size_t labels) {
   Training training;
   if (options.training_labels.offsets.size() == 0) return training;

@@ -204,6 +204,7 @@ void take_validation_rows(const Data& validation, const Data& train, slide::Conf
   if (!config.data.validation.wanted()) config.data.validation.file = "memory";
 }
 
+// Trains on samples in memory: builds the RunData that a run otherwise reads from files.
 Model train_rows(const Config& config, const Data& train, const Beside& beside, const Callbacks& callbacks) {
   slide::Config used = Internals::of(config);
   check_beginning(used);
