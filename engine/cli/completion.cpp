@@ -164,6 +164,7 @@ std::string zsh_quoted(const std::string& text) {
   return result;
 }
 
+// Option specs for zsh's _arguments, a line each: '--name[meaning]:type:action'.
 std::string zsh_options(const CLI::App& app) {
   std::string specs;
   for (const CLI::Option* option : app.get_options()) {
@@ -241,6 +242,7 @@ std::string fish_options(const CLI::App& app, const std::string& condition) {
   return lines;
 }
 
+// Lines of fish's `complete`: commands, then for each command its options and first words.
 std::string fish_completion(const CLI::App& app) {
   const std::string first = "__fish_use_subcommand";
   std::string lines =

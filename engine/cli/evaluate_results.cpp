@@ -24,6 +24,7 @@ struct Missing {
   std::uint64_t unscored = 0, untrained = 0;
 };
 
+// Counts occurrences of true labels that no row scores, and of those that no training sample has.
 Missing missing_of(const Evaluation& evaluation) {
   std::vector<bool> scored(labels_of(evaluation));
   for (std::size_t i = 0; i < evaluation.scores.size(); ++i) {

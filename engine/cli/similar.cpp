@@ -178,6 +178,8 @@ void append_json(const std::string& item, const std::vector<Related>& found, con
   text += line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
+// Searches the most similar labels or features, kItemsAtOnce items at a time, which bounds memory. Many items
+// use rounded rows unless --exact.
 void run_similar(const SimilarCommand& command) {
   if (command.items.empty() == !command.all)
     fail_input("similar: give ITEMs, or - for names on standard input, or --all for each of them");
