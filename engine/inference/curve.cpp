@@ -84,6 +84,7 @@ BestThreshold best_threshold(const Dataset& scores, const Dataset& truth, const 
   return best_of(descending_scores(scores, truth), truth.label_entries(), goal);
 }
 
+// The best threshold of all scores together, then one for each label with enough samples.
 Thresholds best_thresholds(const Dataset& scores, const Dataset& truth, const ThresholdGoal& goal) {
   std::vector<Scored> by_label = descending_scores(scores, truth);
   const double all = decimal_of(best_of(by_label, truth.label_entries(), goal).threshold);

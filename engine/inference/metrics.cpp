@@ -27,6 +27,7 @@ double ideal_dcg(std::size_t hits) {
 
 }  // namespace
 
+// Formula in metrics.h. Tabulated by label or by frequency, whichever takes fewer values.
 InversePropensities::InversePropensities(std::span<const std::uint32_t> label_frequencies,
                                          std::size_t samples, double a, double b)
     : frequencies_(label_frequencies) {
@@ -52,6 +53,8 @@ const char* name_of(LabelGroup group) {
   return kNames[std::size_t(group)];
 }
 
+// Head, middle and tail: labels by falling frequency, divided where a third and two thirds of all (sample,
+// label) pairs are reached. Labels of equal frequency are in one group.
 LabelGroups::LabelGroups(std::span<const std::uint32_t> label_frequencies)
     : groups_(label_frequencies.size(), LabelGroup::kTail) {
   std::vector<std::uint32_t> order(label_frequencies.size());

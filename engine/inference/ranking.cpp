@@ -90,6 +90,7 @@ Dataset scores_without(const Dataset& scores, const LabelPairs& pairs) {
   return scores_of(std::move(kept), scores.feature_count());
 }
 
+// Adds the weighted scores of each label over all data sets; a label without a score counts as 0.
 Dataset weighted_sum(std::span<const Dataset> scores, std::span<const double> weights) {
   DatasetArrays sums;
   std::uint32_t labels = 0;

@@ -16,6 +16,7 @@ constexpr int kDropped = 18;
 constexpr std::size_t kRank = 64;
 constexpr float kLong2 = 0.4F * 0.4F;
 
+// By row, the upper bits of its squared length: the bits of floats that are not negative are in their order.
 std::vector<std::uint32_t> sort_keys(const Layer& layer, int threads) {
   const std::size_t rows = layer.size(), columns = layer.inputs();
   const auto parts = static_cast<std::size_t>(threads);

@@ -54,6 +54,8 @@ std::size_t Scorers::kept_rows(const FullScorer& full, bool low_latency) const {
   return std::max(kMinKept, std::min(by_length_->long_rows, low_latency ? rows : most_kept(rows)));
 }
 
+// Sets together_ (batches) and alone_ (single samples) to the exact scorer, or to bounded ones where bounds
+// exist, are asked for and save time.
 void Scorers::choose_full(const TrainedNetwork& trained, const ScorerChoice& choice, int threads) {
   const Network& network = trained.network;
   const FullScorer& full = add<FullScorer>(network, threads);
