@@ -59,6 +59,7 @@ std::span<const std::uint16_t> similarity_of(const ModelParts& model) {
   return model.trained.neighbours->storage().feature_weights;
 }
 
+// A bit for each optional section that the model has, and the bits of its form.
 std::uint32_t flags_of(const ModelParts& model) {
   const Network& network = model.trained.network;
   const std::pair<bool, std::uint32_t> sections[] = {

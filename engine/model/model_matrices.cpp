@@ -76,6 +76,7 @@ void put_weights(ByteWriter& out, const Parameters& matrix, ModelForm form) {
   out.put_values(matrix.pairs);
 }
 
+// Reads exponents [all rows], then weights [all rows x columns]; skips the rows of other shards.
 void get_int8(ByteReader& in, std::string_view name, Parameters& matrix) {
   const std::size_t behind = matrix.all_rows - matrix.first_in_file() - matrix.rows;
   matrix.hold_int8();

@@ -35,6 +35,7 @@ void check_folder(const OutputFile& output) {
       output.path, folder.string(), output.option);
 }
 
+// Throws where the output is one of the files that are read, compared as files, not by path.
 void check_output(const OutputFile& output, std::span<const std::string> inputs) {
   std::error_code ignored;
   if (!fs::is_regular_file(output.path, ignored)) return;

@@ -57,6 +57,7 @@ class BitReader {
     drop(count);
     return value;
   }
+  // Reads a unary code: ones up to the first zero. At the end of the bytes sets over_.
   std::uint64_t take_unary() {
     std::uint64_t value = 0;
     for (;;) {
