@@ -97,6 +97,7 @@ struct Parser::TomlAccess {
                                      nearest_name(name, parser.names_of_sections())));
   }
 
+  // Sets the field of a key, which may have an old name. A field that is set under two names is an error.
   void read_value(const Section& section, const std::string& key, const toml::node& node) const {
     const std::string written = fmt::format("{}.{}", section.name, key);
     const std::string name = present_name(written, renamed_keys());
@@ -156,6 +157,7 @@ void Parser::read(std::string_view text) {
   TomlAccess{*this}.read_root(parse_toml(text, origin_));
 }
 
+// Applies `section.key=value`, the value in TOML, or text without quotes.
 void Parser::apply_override(const std::string& text) {
   const std::string where = fmt::format("--set {}", text);
   const std::size_t equals = text.find('=');

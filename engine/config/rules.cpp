@@ -50,6 +50,7 @@ MaybeViolation check_blocks(const TrainConfig& train) {
   return std::nullopt;
 }
 
+// Rules for what only the last layer may have, or only the others.
 MaybeViolation check_place(const LayerConfig& layer, const std::string& name, bool last) {
   if (!last && layer.size == 0) {
     return violation(name + ".size", "must be above 0: only the last layer takes its size from the data");
