@@ -209,6 +209,7 @@ Json groups_data(std::span<const DataGroup> groups) {
 
 }  // namespace
 
+// Lengthens equal names by one more parent folder, until runs of different folders have different names.
 void name_runs(std::vector<RunHistory>& runs) {
   std::vector<std::size_t> parts(runs.size(), 1);  // components of each folder that its name has
   for (bool again = true; again;) {
@@ -292,6 +293,7 @@ std::vector<std::string> titles_of(std::span<const DataGroup> groups) {
   return titles;
 }
 
+// Groups runs of equal data and settings; a seed that a group has already begins another group.
 std::vector<SeedGroup> seed_groups(std::span<const RunHistory> runs, std::span<const DataGroup> data) {
   struct Members {
     std::string key;              // of the data and the settings without the seed

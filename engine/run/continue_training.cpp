@@ -40,6 +40,8 @@ bool is_fixed(std::string_view key, std::size_t layers) {
 
 }  // namespace
 
+// The model's configuration for new data: keeps how data are read and what a row is, resets files and the
+// length of training.
 Config continued_config(Config config, const std::string& init) {
   const DataConfig before = std::exchange(config.data, DataConfig());
   config.data.format = before.format;
@@ -250,6 +252,7 @@ RunData read_again(const Config& config, int threads, bool skip_bad, const Model
 
 namespace {
 
+// Maps each feature id of the grown model to the model's id (`was`).
 IdGrowth feature_growth(const Model& model, const Dataset& more, const TextModel* text) {
   IdGrowth ids = IdGrowth::behind(model.shape.features, more.feature_count());
   std::uint32_t before = static_cast<std::uint32_t>(model.shape.features - model.shape.dense);

@@ -264,6 +264,7 @@ DataFormat format_of_input(const std::string& path, const TableColumns& columns)
 
 }  // namespace
 
+// Rewrites text as text line by line; everything else goes through rows of features and labels.
 ConvertResult convert_data(const ConvertOptions& given) {
   ConvertOptions options = given;
   options.in = expanded(given.in);

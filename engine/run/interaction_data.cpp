@@ -40,6 +40,7 @@ void read_users(const std::string& path, const ReadOptions& options, ReadReport&
 
 }  // namespace
 
+// By the configuration, else by the content of data.train. Throws where a key needs a log and there is none.
 bool is_interactions(const DataConfig& config) {
   const bool open = config.kind == DataKind::kAuto && !config.train.empty();
   const bool configured = config.kind == DataKind::kInteractions ||
@@ -116,6 +117,8 @@ Dataset read_own_held_out(const std::string& path, const DataConfig& config, con
   return std::move(*run.test);
 }
 
+// Reads training users, moves held-out items into the test, and reads users of test and validation files,
+// whose input items are those of data.known, or else of data.train.
 RunData read_interaction_data(const DataConfig& config, const ReadOptions& options) {
   RunData run;
   run.text = options.text;

@@ -227,6 +227,7 @@ void RunLog::append(const nlohmann::ordered_json& event) {
   if (events_ && !part_of(event).empty()) add_event(*events_, event);
 }
 
+// P@k at each k; the other metrics at the smallest or largest k only.
 nlohmann::ordered_json eval_measures(const Metrics& metrics, std::vector<std::uint32_t> ks) {
   std::sort(ks.begin(), ks.end());
   ks.erase(std::unique(ks.begin(), ks.end()), ks.end());

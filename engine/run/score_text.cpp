@@ -98,6 +98,7 @@ void parse_json_line(const ScoreLine& line, LabelIndex& index, std::vector<Score
   finish_row(line, index, row);
 }
 
+// Parses `label:score` entries; a name may contain colons, so that the last one divides.
 void parse_plain_line(const ScoreLine& line, LabelIndex& index, std::vector<ScoreEntry>& row) {
   const char* separators = index.named() ? "\t" : " \t";
   for (std::size_t at = 0; at < line.text.size();) {

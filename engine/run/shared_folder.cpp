@@ -85,6 +85,7 @@ int wait_for(const fs::path& token) {
 
 }  // namespace
 
+// Rank 0 writes a file of random name; the others look for it, and all compare the results.
 void require_shared_folder(Cluster& cluster, const fs::path& folder, bool create) {
   std::random_device random;
   std::array<std::uint64_t, 2> message = {std::uint64_t{random()} << 32 | random(), 0};

@@ -122,6 +122,7 @@ void TrainingRun::require_free_folder(bool replace) {
   if (leads()) folder_.require_free(replace);
 }
 
+// The whole run: reads data, checks that memory suffices, trains, and saves the model.
 RunResult TrainingRun::train(const RunObserver& observer) {
   if (leads()) folder_.claim();
   if (cluster_ != nullptr) {
@@ -159,6 +160,7 @@ RunResult TrainingRun::train(const RunObserver& observer) {
   return {!done, trainer.steps(), trainer.total_steps()};
 }
 
+// Reads the data, completes the configuration by them, and takes out the validation samples.
 RunData TrainingRun::load(const RunObserver& observer) {
   const auto start = std::chrono::steady_clock::now();
   RunData data = read();
