@@ -65,6 +65,8 @@ void Connection::stop() {
   if (idle_ && socket_.available(ignored) == 0) close();
 }
 
+// Starts to write a reply. The connection stays open only after a whole request: unread bytes of its body
+// would be taken for the next one.
 void Connection::respond(Reply reply) {
   const bool head = parser_ && parser_->get().method() == http::verb::head;
   response_ = {};
@@ -125,6 +127,7 @@ void Connection::read_header() {
                           });
 }
 
+// Decides by the header: refuses the request before its body, invites the body (100 Continue), or reads it.
 void Connection::header_read() {
   route_ = route_of(parser_->get());
   if (!hold_request()) return;
@@ -221,6 +224,7 @@ void Connection::refuse_rest(Reply reply) {
   respond(std::move(reply));
 }
 
+// Counts and logs an answer, then waits for the next request or closes.
 void Connection::written(const error_code& error, std::size_t bytes) {
   limit_.reset();
   const double seconds = seconds_since(asked_);

@@ -82,6 +82,7 @@ void Listener::go_on() {
   if (!waiting_ && !stopped_) accept();
 }
 
+// Accepts the connections that already wait, then closes.
 void Listener::stop() {
   pause_.cancel();
   error_code error;

@@ -47,6 +47,7 @@ std::shared_ptr<const ServedModel> ModelLoader::load_next() const {
   return loaded;
 }
 
+// Loads on a thread of its own; the model before answers until then. Further calls meanwhile load once more.
 void ModelLoader::reload() {
   load_again_ = loading_;
   if (loading_) return log_("reload", "a reload is under way; the model is loaded once more after it");

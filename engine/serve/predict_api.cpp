@@ -92,6 +92,7 @@ class Answer {
     text_ = fmt::format("{{\"model\":\"{}\",", model.fingerprint());
   }
 
+  // Appends a sample's predictions as JSON, and ends a piece of the reply at each kPieceBytes.
   void add_predictions(std::size_t sample, std::span<const Prediction> best) {
     if (ask_.explain > 0) attribution_.begin(model_.model().network, data_, sample);
     text_ += "\"predictions\":[";

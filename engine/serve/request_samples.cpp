@@ -36,6 +36,7 @@ std::uint64_t id_of(const Json& id) {
 
 }  // namespace
 
+// Finds the parts of an input: a string is a text, an object has them by key.
 void RequestSamples::add(const Json& input) {
   if (input.is_string()) return add(Parts{nullptr, &input, nullptr, nullptr});
   if (!input.is_object() || input.empty())
@@ -56,6 +57,7 @@ void RequestSamples::add(const Json& input) {
   add(parts);
 }
 
+// Appends one row. Beside a text, "features" are dense columns where their column has this name.
 void RequestSamples::add(Parts parts) {
   if (dense_key_ == "features" && parts.text != nullptr) std::swap(parts.features, parts.dense);
   if (parts.text != nullptr && parts.features != nullptr) fail_input("give one of \"text\" and \"features\"");
@@ -94,6 +96,7 @@ void RequestSamples::add_text(const Json& value) {
   append(row.feature_count);
 }
 
+// Takes {"ID": value}, a list of [id, value] pairs, or for dense features alone a list of their columns.
 void RequestSamples::add_features(const Json& value) {
   pairs_.clear();
   if (value.is_array() && is_dense()) {
@@ -162,6 +165,7 @@ void RequestSamples::add_entry(const Json& entry) {
   add_pair(id_of(entry[0]), entry[1]);
 }
 
+// Counts an id that is too large as unknown; it is an error where there are dense columns.
 void RequestSamples::add_pair(std::uint64_t id, const Json& value) {
   const std::uint64_t first = first_id(), end = first + model_.network.sample_features();
   const bool left_out = id >= end && columns() == 0;
