@@ -303,6 +303,8 @@ void CacheSink::finish(const CacheKey& key, const CsrSizes& sizes, const ReadRep
   file_.write_at(0, bytes_of(std::span(&header, 1)));
 }
 
+// Maps a cache file as a data set; nullopt where it is of another key, or its content does not pass the
+// check.
 std::optional<Dataset> map_cache(int descriptor, const std::string& path, const CacheKey& key,
                                  const ReadOptions& options, CacheCheck check) {
   const std::optional<CacheHeader> header = read_header(descriptor);

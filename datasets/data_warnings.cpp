@@ -220,6 +220,7 @@ void add_text_warnings(const TextSource& source, const ReadOptions& options, Rea
   }
 }
 
+// Warns where no sample has a label below `labels`: every metric would be 0.
 void add_measure_warnings(const Dataset& samples, std::uint64_t labels, bool log, const std::string& path,
                           ReadReport& report) {
   bool labelled = report.unknown_labels > 0;

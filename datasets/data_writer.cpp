@@ -24,6 +24,7 @@ std::string word_of(const TextModel* text, std::uint32_t id) {
   return name.starts_with('~') || name.starts_with('#') || name.find(' ') != std::string::npos ? "" : name;
 }
 
+// Writes each feature as its word, and a word of a small whole value so many times: text has no values.
 void append_words(std::string& line, FileFormat to, const SparseRow& row, const TextModel* text,
                   const std::string& origin) {
   for (std::size_t f = 0; f < row.ids.size(); ++f) {
@@ -112,6 +113,7 @@ void LineFile::flush_at(std::size_t bytes) {
   text_.clear();
 }
 
+// fastText: `__label__name`, blanks as `_`; table: names with commas between them.
 void append_label(std::string& line, FileFormat to, std::string_view name, bool is_first,
                   const std::string& where) {
   std::string label(name);

@@ -303,6 +303,7 @@ CsrSizes read_parts(const std::vector<std::string>& parts, const ReadOptions& op
 
 }  // namespace
 
+// Chooses the reader by the path (several files, pairs of files), then by the content.
 CsrSizes read_into(CsrSink& sink, const std::string& path, const ReadOptions& options,
                    std::size_t chunk_bytes) {
   if (const auto parts = parts_of(path); parts.size() > 1)

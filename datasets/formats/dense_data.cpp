@@ -183,6 +183,7 @@ Dataset read_dense_features(const std::string& path, const ReadOptions& options)
   return Dataset(std::move(arrays), options.feature_limit, options.label_limit).with_dense(std::move(rows));
 }
 
+// Adds the matrix [samples x columns] to the samples of a second file, or to labels alone.
 Dataset read_dense_data(const DensePaths& paths, const ReadOptions& options,
                         const ReadSamples& read_samples) {
   DenseRows rows = read_dense_rows(paths.rows, options);

@@ -43,6 +43,7 @@ void require_rows(const Dataset& data, const LogUsers& users) {
 
 }  // namespace
 
+// Features are the items of the user in `known`, labels the items in `asked` that are not among them.
 Dataset held_out_samples(const Dataset& asked, const LogUsers& asked_users, const Dataset& known,
                          const LogUsers& known_users) {
   require_rows(asked, asked_users);

@@ -278,6 +278,7 @@ std::string describe_columns(std::string_view text, const LogOptions& options) {
   return shown_part(description) + "; not read: " + shown_part(fmt::format("{}", fmt::join(others, ", ")));
 }
 
+// By header lines where a part has one, else by the lines of all parts (`bodies`: without header lines).
 LogLayouts find_log_layouts(std::span<const TextSource> sources, const ReadOptions& options,
                             std::optional<KnownLog> known, std::size_t chunk_bytes) {
   LogLayouts found;

@@ -185,6 +185,7 @@ bool LogFacts::all_have(Separator separator, std::size_t fields) const {
   return of_fields[index_of(separator)][fields] == lines;
 }
 
+// Surveys pieces of the text in parallel and adds up their facts.
 LogFacts survey(std::span<const TextSource> sources, Separator separator, int threads,
                 std::size_t chunk_bytes) {
   struct Piece {

@@ -105,6 +105,7 @@ NpzPaths npz_paths(const std::string& path) {
   return {path, labels};
 }
 
+// Stores the rows of two CSR matrices: x [samples x features], y [samples x labels].
 CsrSizes parse_npz(const NamedBytes& features, const NamedBytes& labels, const ReadOptions& options,
                    CsrSink& sink) {
   NpzMatrix x = read_npz_matrix(features);

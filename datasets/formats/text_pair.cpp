@@ -92,6 +92,7 @@ std::optional<TextPair> text_pair(const std::string& path) {
   return TextPair{path, std::move(labels)};
 }
 
+// Reads the two files, then stores rows of both.
 CsrSizes read_text_pair(const TextPair& pair, const ReadOptions& options, CsrSink& sink,
                         std::size_t chunk_bytes) {
   const Dataset features = read_pair_features(pair, options, chunk_bytes);

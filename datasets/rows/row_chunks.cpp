@@ -225,6 +225,7 @@ class TextParser {
 
 }  // namespace
 
+// Cuts the lines into chunks and counts their rows and tokens in parallel.
 std::vector<RowChunk> cut_rows(const TextSource& source, std::string_view lines, std::uint64_t first_line,
                                std::size_t chunk_bytes, int threads) {
   std::vector<RowChunk> chunks;

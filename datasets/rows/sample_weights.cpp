@@ -35,6 +35,7 @@ std::vector<float> read_weights(const std::string& path, std::size_t count, cons
   return parse_weights(file.text(), path, count, data, "samples");
 }
 
+// One weight per line, for each of `count` samples or labels (`things`).
 std::vector<float> parse_weights(std::string_view text, const std::string& path, std::size_t count,
                                  const std::string& data, std::string_view things) {
   std::vector<float> weights;

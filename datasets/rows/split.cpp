@@ -226,6 +226,8 @@ const char* split_rule(const Dataset& data) {
   return keys->in_order ? "group and order" : "group and time";
 }
 
+// Holds out `share` of the labelled samples, `limit` at most, by groups and times where there are any. Label
+// texts stay in the training part.
 Split split_dataset(const Dataset& data, double share, std::size_t limit, std::uint64_t seed,
                     std::size_t fold, const std::string& origin) {
   std::size_t labelled = 0;

@@ -69,6 +69,7 @@ std::size_t whole_csv_records(std::string_view text, char delimiter) {
   return whole;
 }
 
+// Fields are views of the record; only fields with doubled quotes are copied, to `unquoted`.
 void split_csv_record(std::string_view record, char delimiter, std::vector<std::string_view>& fields,
                       std::string& unquoted) {
   fields.clear();

@@ -193,6 +193,7 @@ std::string TextModel::to_bytes() const {
   return std::move(out).bytes();
 }
 
+// Every number and name is checked: a malicious file can have a right checksum.
 std::shared_ptr<const TextModel> TextModel::from_bytes(std::string_view bytes, const TextOptions& options,
                                                        const std::string& origin) {
   ByteReader in(bytes, origin + ": the vocabulary is damaged", "copy the model again or train again");

@@ -208,6 +208,7 @@ struct Storage {
 
 }  // namespace
 
+// Checks and takes both matrices; missing feature values are 1, missing labels are rows without labels.
 CsrInput take_csr(const CsrMatrix& features, const CsrMatrix& labels, std::shared_ptr<const void> keep_alive,
                   const char* features_name) {
   const auto storage = std::make_shared<Storage>();

@@ -154,6 +154,7 @@ struct DenseStorage {
 
 }  // namespace
 
+// Samples of dense columns alone: no sparse entries, all offsets 0.
 Data Data::from_dense(const float* values, std::uint64_t rows, std::uint64_t columns, const CsrMatrix& labels,
                       std::shared_ptr<const void> keep_alive) {
   return guarded([&] {

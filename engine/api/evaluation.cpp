@@ -92,6 +92,7 @@ void add_coverage(const slide::Model& model, const LabelCounts& counts, Measures
 
 }  // namespace
 
+// Without `reliability`, metrics need one pass over the samples and no probabilities.
 Measures evaluate(const Model& model, const Data& data, const std::vector<std::uint32_t>& ks, int threads,
                   std::optional<Reliability>* reliability) {
   return guarded([&] {

@@ -70,6 +70,7 @@ Measures measures_of(const Metrics& metrics) {
   return measures;
 }
 
+// One data set holds both matrices: scores as its features, true labels as its labels.
 Measures evaluate_scores(const CsrMatrix& scores, const CsrMatrix& labels, const ScoreOptions& options,
                          std::optional<Reliability>* reliability) {
   return guarded([&] {

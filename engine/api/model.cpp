@@ -236,6 +236,7 @@ void Predictor::predict(const Data& data, std::uint32_t* labels, float* scores) 
   });
 }
 
+// All labels that reach their thresholds, as arrays [samples x k] of the largest k, padded with kNoLabel.
 Predictions Predictor::Impl::predict_reaching(const Dataset& rows, const Thresholds& thresholds,
                                               ReachesThreshold reaches) const {
   std::vector<std::vector<Prediction>> found(rows.size());

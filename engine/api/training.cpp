@@ -147,6 +147,7 @@ void check_beginning(const slide::Config& config) {
         "Python by partial_fit()");
 }
 
+// Trains a model on further samples; keys that name files of the earlier data are cleared.
 Model continue_training_on(const Model::Impl& impl, const Data& data, std::uint32_t epochs,
                            const Callbacks& callbacks) {
   const slide::Model& model = impl.model;

@@ -140,6 +140,7 @@ void format_groups(const Evaluation& evaluation, const Metrics& metrics, Evaluat
   }
 }
 
+// Compares the metrics with those of the scores of --compare, on the same samples.
 void format_comparison(const EvaluateCommand& command, Evaluation& evaluation, const SampleRatios& ratios,
                        EvaluationOutput& output) {
   std::vector<std::uint32_t> order;

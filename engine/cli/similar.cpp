@@ -132,6 +132,7 @@ void take_names(const SimilarNames& names, std::vector<std::uint32_t>& ids) {
   fail_input("{}", names.fault_of(without_quotes(items[at])));
 }
 
+// Ids of --all, of the named items, and of names on standard input for `-`.
 std::vector<std::uint32_t> ids_asked(const SimilarCommand& command, const SimilarNames& names,
                                      std::size_t size) {
   std::vector<std::uint32_t> ids;

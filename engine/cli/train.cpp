@@ -291,6 +291,7 @@ int signal_to_any(Cluster& cluster) {
   return came != all.end() ? *came : 0;
 }
 
+// Trains and prints progress; throws Ended where a signal stopped the run.
 void train(TrainingRun& run, const TrainCommand& command, Cluster& cluster,
            std::optional<StopSignal>& signals) {
   Status status(run.config(), cluster);

@@ -249,6 +249,8 @@ std::string Parser::place(unsigned line) const {
   return fmt::format("{}:{}", origin_, line);
 }
 
+// Stored text is read leniently: unknown keys are notes, and missing ones get the values that they had when
+// it was written.
 Config parse_stored(std::string_view text, const std::string& origin, std::span<const Renamed> renamed,
                     std::vector<std::string>& notes) {
   const toml::table root = parse_toml(text, origin);

@@ -91,6 +91,8 @@ void CandidateScorer::score_always(PredictionBatch& batch, Scratch& scratch) con
   pass_.score(always_ids_, always_postings_ ? &*always_postings_ : nullptr, blocks, batch, scratch.pass);
 }
 
+// Scores the candidates z [candidates] of one sample: votes first, so that they get their scores; then offers
+// those with an exact score to the top k.
 void CandidateScorer::score_sample(std::size_t b, std::size_t s, PredictionBatch& batch,
                                    Scratch& scratch) const {
   const SparseRow row = batch.single_features(b, s);

@@ -53,6 +53,8 @@ float threshold_between(float score, std::optional<float> lower) {
   return !lower || (middle > *lower && six_digits_of(below) < decimal_of(middle)) ? middle : score;
 }
 
+// The threshold of the highest F1; with a goal, the lowest one that reaches goal.precision. It lies between
+// two scores, so that rounding cannot change what reaches it. Without any, a threshold above all scores.
 BestThreshold best_of(std::span<const Scored> descending, std::uint64_t positives,
                       const ThresholdGoal& goal) {
   if (descending.empty()) return {std::numeric_limits<float>::infinity(), {}};

@@ -122,6 +122,7 @@ void Predictor::predict(const Dataset& data, std::vector<Scratch>& scratch, cons
   predict(data, wanted(), scratch, sink);
 }
 
+// Divides the samples into batches of blocks, and predicts the batches in parallel, one scratch per thread.
 void Predictor::predict(const Dataset& data, const Wanted& wanted, std::vector<Scratch>& scratch,
                         const Sink& sink) const {
   check(data);

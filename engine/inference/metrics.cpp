@@ -90,6 +90,7 @@ Metrics::Metrics(std::vector<std::uint32_t> ks, Propensities inverse_propensitie
   }
 }
 
+// Sets is_hit_ by rank once, then adds the sample to the sums of each k.
 void Metrics::add(std::span<const std::uint32_t> predicted_ranked,
                   std::span<const std::uint32_t> true_labels_sorted) {
   ++samples_;
@@ -107,6 +108,8 @@ void Metrics::add(std::span<const std::uint32_t> predicted_ranked,
     add_hits(sums_[i], ks_[i], predicted, true_labels_sorted.size());
 }
 
+// Adds one sample to the sums of one k. `labels`: number of its true labels. Weights are inverse
+// propensities; best_ has those of the true labels, largest first, which the ideal ranking has.
 void Metrics::add_hits(Sums& sums, std::uint32_t k, std::span<const std::uint32_t> predicted,
                        std::size_t labels) const {
   std::uint64_t hits = 0;

@@ -50,6 +50,7 @@ Ranking ranked(const Dataset& scores, std::size_t limit, int threads) {
   return ranking;
 }
 
+// Ranks by score; equal scores by order[entry], entries counted over all rows.
 Ranking ranked_in_order(const Dataset& scores, const std::vector<std::uint32_t>& order, std::size_t limit,
                         int threads) {
   if (order.empty()) return ranked(scores, limit, threads);

@@ -143,6 +143,8 @@ std::vector<Interval> bootstrap(const SampleRatios& ratios, const Resampling& re
   return intervals_of(rounds_of(ratios.names.size(), resampling, round), resampling.count);
 }
 
+// Intervals by bootstrap; p by an approximate randomization test: the share of rounds, each swapping the
+// predictors of random samples, whose difference is at least as large, with 1 added to both counts.
 std::vector<Difference> compare(const SampleRatios& first, const SampleRatios& second,
                                 const Resampling& resampling) {
   if (first.names != second.names || first.samples() != second.samples())

@@ -125,6 +125,7 @@ void TableBench::find(const lsh::NeuronIndex& index, std::size_t wanted, TableFi
   figures.query_seconds = median(seconds);
 }
 
+// Queries the tables block by block, as training does, and adds recall, answer size and the median time.
 void TableBench::query(const lsh::NeuronIndex& index, std::size_t wanted, std::size_t block,
                        TableFigures& figures) const {
   const std::size_t lanes = block == 1 ? 1 : round_up(block, kernels::kLaneMultiple);

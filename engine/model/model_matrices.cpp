@@ -148,6 +148,7 @@ void put_matrices(ByteWriter& out, const Network& network, const OptimizerState*
   }
 }
 
+// Each matrix: its weights, then its optimizer state where the file has one.
 std::uint64_t get_matrices(ByteReader& in, StoredState stored, ModelForm form, Network& network,
                            OptimizerState& state) {
   std::uint64_t state_bytes = 0;

@@ -42,6 +42,8 @@ void put_wide(ByteWriter& out, const LinearTerm& wide, const OptimizerState* sta
   if (state != nullptr) out.put_share(state->wide);
 }
 
+// Reads the lists of the own neurons from those of all: offsets, features, weights, each with `before`
+// entries of earlier shards to skip.
 std::unique_ptr<LinearTerm> get_wide(ByteReader& in, const Network& network, StoredState stored,
                                      OptimizerState& state) {
   constexpr const char* kImpossible = "impossible wide weights";

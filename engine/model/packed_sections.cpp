@@ -185,6 +185,7 @@ void put_packed_neighbours(ByteWriter& out, const Neighbours& neighbours, ModelF
   form == ModelForm::kBf16 ? put_dense_rows(out, kept.dense) : put_int8_rows(out, kept.dense);
 }
 
+// The kNN index with compressed lists of features and labels, then dense rows.
 Neighbours get_packed_neighbours(ByteReader& in, const NeighbourConfig& config, const DataShape& shape,
                                  ModelForm form) {
   const auto samples = in.get<std::uint64_t>();

@@ -316,6 +316,8 @@ TrainingRows continued_rows(const Model& model, const Dataset& more, const TextM
   return {crosses_of(model.network).grown(feature_growth(model, more, text)), more, threads};
 }
 
+// Widens the model to the features and labels of model and data together, and the kNN index by the new
+// samples.
 TrainedStart start_continued(const Model& model, const Config& config, const TrainingRows& more,
                              const TextModel* text, const std::vector<bool>& expired, int threads) {
   const std::size_t neurons = output_neurons(config, shape_of(more.raw));

@@ -103,6 +103,7 @@ void rewrite_file(const std::string& path, const Lines& lines, FileFormat to, bo
   }
 }
 
+// Rewrites each line or record in the other text format, without a vocabulary: all words stay.
 ConvertResult rewrite_text(const ConvertOptions& options, const Stream& stream, DataFormat from,
                            const TableColumns& columns, FileFormat to) {
   LineFile out(options.out);

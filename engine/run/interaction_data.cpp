@@ -166,6 +166,8 @@ LogOptions log_options(const DataConfig& config) {
   return log;
 }
 
+// Reads the users to predict for. Each row has the items that the input names, and those that the user has in
+// the log `known`.
 void read_asked_users(const ReadAsked& read, const std::string& known, const ReadOptions& options,
                       AskedUsers& asked) {
   ReadOptions plain = options;
@@ -198,6 +200,7 @@ Dataset masked_once(const Dataset& users, const Config& config) {
   return masked_samples({config.data.mask, config.data.normalize, config.train.seed, 0}, users, 1);
 }
 
+// Reads users whose items of the log `known` are input items, and whose further items are target items.
 void read_held_out(const ReadAsked& read, const std::string& known, const ReadOptions& options,
                    HeldOutUsers& held_out) {
   if (const auto part = missing_part(known))

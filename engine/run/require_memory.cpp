@@ -15,6 +15,7 @@ namespace slide {
 
 namespace {
 
+// Plans memory for blocks within `bounds`; in a cluster for the shards of this process.
 MemoryPlan plan_within(const Config& config, const Dataset& train, const BlockBounds& bounds, int threads,
                        const Cluster* cluster) {
   const std::size_t features = train.feature_count(), labels = train.label_count();

@@ -97,6 +97,7 @@ Dataset read_named_labels(const std::string& path, DataFormat format, const Trut
   return labels_by_index(read_warned(path, reading, wanted), *reading.text, index);
 }
 
+// The labels of a data file that numbers them; its features are dropped.
 Dataset read_numbered_labels(const std::string& path, DataFormat format, const TruthOptions& wanted,
                              LabelIndex& index) {
   ReadOptions reading;
@@ -182,6 +183,7 @@ Truth read_truth(const std::string& path, const TruthOptions& options, LabelInde
   return truth;
 }
 
+// Scores become features: ids are labels, values are scores. `order`: rank of each entry in its row.
 Dataset read_scores(const std::string& path, const ScoredRows& rows, LabelIndex& index,
                     std::vector<std::uint32_t>* order) {
   const std::string origin = path == "-" ? "standard input" : path;

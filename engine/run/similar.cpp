@@ -255,6 +255,8 @@ void SimilarRows::rescore(std::uint32_t id, std::span<const std::uint64_t> candi
   exact.sort();
 }
 
+// With rounded rows: candidates by rounded products, kTogether queries at a time, then exact cosines of
+// these.
 std::vector<std::vector<Related>> SimilarRows::search(const std::vector<std::uint32_t>& ids,
                                                       std::size_t count, int threads) const {
   if (!rounded_) return nearest(ids, count, threads);

@@ -254,6 +254,8 @@ Reply HttpServer::Core::compute(const Job& job, Clock::time_point asked) {
   }
 }
 
+// Passes the request to a worker thread, which posts the reply back to this one. Refuses it when too many
+// wait.
 void HttpServer::Core::predict(std::shared_ptr<Connection> connection, ServerMetrics::Endpoint endpoint,
                                std::string body) {
   if (metrics_.in_flight >= options_.max_queue + static_cast<std::size_t>(threads_)) {

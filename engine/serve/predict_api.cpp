@@ -290,6 +290,7 @@ void append_prediction(std::string& text, std::uint32_t id, std::optional<std::s
   }
 }
 
+// Reopens the object that `text` ends with.
 void append_reasons(std::string& text, const Model& model, std::span<const FeaturePart> parts,
                     std::size_t limit) {
   text.back() = ',';
