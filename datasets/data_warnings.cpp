@@ -53,8 +53,8 @@ std::optional<std::size_t> first_no_utf8(const TextSource& source, int threads) 
   return first.load() < source.text.size() ? std::optional(first.load()) : std::nullopt;
 }
 
-// Warns where the label column of a table, by its first records, is written in another way (LabelCells), or
-// its texts are numbers.
+// Warns where the first records of a table have labels in an unexpected form (LabelCells), or texts that are
+// numbers.
 void check_table(const TextSource& source, const ReadOptions& options, ReadReport& report) {
   const Table table(source.text, source.origin, options.format, options.columns, Labels::kRequired);
   LabelCells cells(options.columns.label_separator);
@@ -154,8 +154,8 @@ class JoinedLabels {
   std::size_t labels_ = 0, count_ = 0;
 };
 
-// Warns, once at most, of labels in the first lines of labelled text that are read otherwise than meant: of
-// columns (ColumnCheck), of cells (LabelCells), or of prefixes; and of texts that are numbers.
+// Adds at most one warning about the first kCheckedLines lines of labelled text: labels in another column
+// (ColumnCheck), in another form (LabelCells, LabelNames) or with joined prefixes, or texts that are numbers.
 void check_lines(const TextSource& source, const ReadOptions& options, ReadReport& report) {
   const TextForm form = find_text_form(source.text).value_or(TextForm::kFastText);
   LabelCells cells(options.columns.label_separator);

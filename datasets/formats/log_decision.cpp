@@ -249,9 +249,9 @@ class Decision {
     return lines[3] > 0 || (asked_.known->fields > 3 && lines[4] > 0);
   }
 
-  // The layout of samples to predict for: pairs where lines have two fields; where they have more, as many as
-  // the known log and its separator, or a time last. Else lists of items: with blanks between items, whatever
-  // is between the columns of the log, the name of a user is followed by as many items as there are.
+  // The layout of samples to predict for, by the known log: pairs where lines have two fields, or as many as
+  // the known log with its separator, or a time in the last field. Else lists of items; these may have blanks
+  // between items where the known log has another separator.
   LogLayout pairs_like_known() {
     const bool pairs_known = asked_.known->form == TextForm::kItemPairs;
     if (used_ == 2 && facts_.all_have(asked_.separator, fields_))

@@ -108,8 +108,9 @@ std::optional<LogLayout> layout_of_names(const Names& names, const LogOptions& l
   return layout;
 }
 
-// A first line that names a user and no item, as of a list, or one that `columns` cannot mean. "user 66" is a
-// name.
+// Whether a first line is a header that layout_of_header() does not take: it names a user and no item, as of
+// a list, or the configured column of weights or times has no such value in it. "user 66" is data: a user
+// called "user".
 bool is_other_header(std::string_view line, const LogOptions& log) {
   std::string blanks(line);  // between the fields, whatever parts them
   std::ranges::replace_if(

@@ -69,7 +69,7 @@ NamesLook look_at_names(const TextSource& body, const LogLayout& layout, std::si
   return look;
 }
 
-// Throws InputError for an object whose first key, or an array whose first object, begins the text.
+// Throws InputError for JSON: a text that begins with an object and its first key, or an array of objects.
 void refuse_json_log(const TextSource& source) {
   std::string_view text = without_byte_order_mark(source.text);
   const auto skip_blanks = [&] {

@@ -71,6 +71,7 @@ std::uint64_t bound_of_ids(std::span<const std::uint32_t> ids) {
 
 }  // namespace
 
+// Tries each comma as the divider, since the paths themselves may contain commas.
 std::optional<TextPair> named_text_pair(const std::string& path) {
   if (path.find(',') == std::string::npos || is_file(path)) return std::nullopt;
   for (std::size_t comma = path.find(','); comma != std::string::npos; comma = path.find(',', comma + 1)) {

@@ -86,7 +86,8 @@ Dataset rows_to_train(const Data::Impl& data, Dataset rows) {
 
 namespace {
 
-// Groups and times come with the samples.
+// Sets data.group and data.time to what the samples were read with. Throws InputError where `config` names
+// other columns or files: groups and times come with the samples.
 void record_keys(const Data::Impl& data, DataConfig& config) {
   const auto check = [](const KeyName& name, const std::string& wanted, const std::string& read) {
     if (wanted.empty() || wanted == read) return;

@@ -183,7 +183,8 @@ void Parser::note_old_name(const std::string& where, const std::string& was, con
       fmt::format("{}: '{}' is now called '{}'; the old name is still read", where, was, is));
 }
 
-// A stored configuration may have them: its model predicts with all their neurons.
+// Throws for sampled hidden layers in a file or an override. A stored configuration may have them: its model
+// predicts with all their neurons.
 void Parser::refuse_sampled_hidden() const {
   for (std::size_t i = 0; i + 1 < config_.layers.size(); ++i) {
     const auto place = places_.find(layer_name(i) + ".kind");

@@ -13,6 +13,7 @@ namespace {
 
 // Rows are sorted by some leading bits of their squared lengths, which tell differences of 2 % apart.
 constexpr int kDropped = 18;
+// RowsByLength::long_rows: rows whose squared length is at least kLong2 times that of the kRank-th longest.
 constexpr std::size_t kRank = 64;
 constexpr float kLong2 = 0.4F * 0.4F;
 

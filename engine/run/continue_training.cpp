@@ -23,7 +23,7 @@ namespace {
 // Default: more epochs fit the new samples slightly better and forget more of the old ones.
 constexpr std::uint32_t kEpochs = 4;
 
-// Keys that determine the parameters.
+// Whether incremental training cannot change a key, since the model's features or parameters depend on it.
 bool is_fixed(std::string_view key, std::size_t layers) {
   static constexpr std::array<std::string_view, 12> kFixed = {
       "data.normalize", "data.idf_power",    "data.crosses",         "text.tokens",

@@ -36,8 +36,8 @@ Config resolve_over(const Config& base, const ConfigText& file, const std::vecto
 // Reads a configuration stored by a run, as parse_stored_config(), with absolute paths.
 Config resolve_stored_config(const std::string& path, std::vector<std::string>& notes);
 
-// Settles what only data.train reveals: whether it is an interaction log, to which `for_interactions` then
-// suits the configuration, else its column of dense features.
+// Completes a configuration by the content of data.train: for an interaction log returns
+// for_interactions(config), which has the defaults for logs; else sets data.dense to the column found.
 Config settled_by_data(Config config, const std::function<Config(const Config&)>& for_interactions);
 
 // All input paths of a configuration, data and other files; some may be empty.

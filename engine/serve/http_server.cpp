@@ -162,7 +162,8 @@ void HttpServer::Core::remove(Connection* connection) {
   }
 }
 
-// From here on signals wait for run(): a reader of the URL may send one at once.
+// Takes over SIGTERM, SIGINT and SIGHUP before the URL is known, whose reader may send one at once; run()
+// handles them.
 void HttpServer::Core::catch_signals() {
   for (const int number : {SIGTERM, SIGINT}) {
     struct sigaction before {};

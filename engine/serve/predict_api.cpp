@@ -164,7 +164,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOtherNam
      {"instances", "inputs"},
      {"samples", "inputs"}}};
 
-// Items are a text, or the model has none.
+// Throws for "item" and "items", keys of /similar, and names the key to send instead.
 [[noreturn]] void refuse_items(const std::string& key, const RequestSamples& samples) {
   if (samples.of_users()) {
     fail_input(
