@@ -47,6 +47,7 @@ std::string name_of(std::uint32_t label, const WrittenNames& names) {
                                    : std::string_view((*names.unknown)[label - known]));
 }
 
+// A line per sample: its labels, the separator, then its features as words.
 void write_text(const Dataset& data, const std::string& path, FileFormat to, const WrittenNames& names,
                 const std::string& origin) {
   LineFile out(path);
@@ -138,6 +139,7 @@ void append_label(std::string& line, FileFormat to, std::string_view name, bool 
   }
 }
 
+// A word that begins with the label prefix would be read as a label.
 void check_words(FileFormat to, std::string_view text, const std::string& where) {
   if (to != FileFormat::kFastText) return;
   for (std::size_t at = text.find(kLabelPrefix); at != std::string_view::npos;

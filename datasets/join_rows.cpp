@@ -31,6 +31,7 @@ DataFormat format_of_part(const std::string& part, const TableColumns& columns) 
   return detect_format(head).value_or(DataFormat::kAuto);
 }
 
+// Throws unless the part is a file, or a list of files, with sparse features.
 void check_part(const std::string& part) {
   if (dense_paths(part)) {
     fail_input("{}: dense features cannot be one of several files; put them into one .npy file", part);

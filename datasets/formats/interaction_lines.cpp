@@ -36,12 +36,13 @@ std::size_t column_of(std::string_view line, std::string_view field) {
                   column + 1)};
 }
 
-// Predictions could not separate it.
+// Throws RowFault for a name with a TAB: printed predictions have TABs between names.
 void refuse_tab(std::string_view line, std::string_view name) {
   if (name.find('\t') != std::string_view::npos)
     throw RowFault{column_of(line, name), "a name with a TAB in it; write it without"};
 }
 
+// The weight in a field. Throws RowFault for a field that is no number, or negative.
 float weight_of(std::string_view line, std::string_view field) {
   const std::optional<float> weight = weight_in_field(field);
   if (!weight) fail_field(line, field, "no weight");
@@ -182,6 +183,7 @@ bool is_log_of_numbers(std::string_view text) {
 
 }  // namespace
 
+// Divides the line at the layout's separator, and takes its fields by their roles.
 void split_log_line(std::string_view line, const LogLayout& layout, LogLine& result) {
   result.items.clear();
   result.of_pair = {};

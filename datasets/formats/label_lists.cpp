@@ -250,8 +250,9 @@ void look_at_line(std::string_view line, bool first, TextShape& shape) {
   if (!first) shape.rest.end_row();
 }
 
-// Reads all lines in one pass. Blank lines between others count as samples without labels; blank lines at the
-// end only in `empty`. Lines that can change nothing are not parsed.
+// Collects in one pass what tells a header and an indicator matrix apart from ids (TextShape). Blank lines
+// between others count as samples without labels; blank lines at the end only in `empty`. Lines are parsed
+// only while they can still decide something.
 TextShape shape_of(std::string_view text) {
   TextShape shape;
   bool all_marked = true;   // all lines after the first have `id:value` or commas

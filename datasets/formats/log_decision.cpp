@@ -116,6 +116,7 @@ class Decision {
     return layout;
   }
 
+  // User and item in the first two columns, weight and time in the given ones.
   LogLayout pairs(std::optional<std::size_t> weight, std::optional<std::size_t> time) const {
     LogLayout layout;
     layout.form = TextForm::kItemPairs;
@@ -347,6 +348,7 @@ Separator separator_of(const LogFacts& facts) {
   return Separator::kBlanks;
 }
 
+// Warns besides where '::' divides lines that are read as divided by blanks.
 LogLayout decide_layout(const LogQuestion& asked, std::vector<std::string>& warnings) {
   LogLayout layout = Decision(asked, warnings).layout();
   const std::size_t parts = asked.facts.common_fields(Separator::kColons);

@@ -83,6 +83,7 @@ class Surveyor {
     cut_fields(line, separator_, fields_, unquoted_);
   }
 
+  // Counts the fields of a line with quotes under each separator, cutting it once for each.
   void take_quoted(std::string_view line) {
     ++facts_.lines;
     for (std::size_t s = 0; s < kSeparators; ++s) {
@@ -137,6 +138,8 @@ std::size_t ColumnFacts::unit() const {
   return kTimeUnits;
 }
 
+// Counts a field as date or number, and a number as a possible time. A first character that begins neither
+// ends the check early, since most fields are names.
 void ColumnFacts::add(std::string_view field) {
   if (field.empty()) return;
   ++values;

@@ -135,6 +135,7 @@ CsrSizes parse_npz(const NamedBytes& features, const NamedBytes& labels, const R
   return {x.columns, y.columns, bound_of(x), bound_of(y)};
 }
 
+// Writes X, then reuses the arrays for Y with values 1. Both files get their names together.
 void write_npz(const Dataset& data, const NpzPaths& paths) {
   AtomicFile features(paths.features, FileUse::kAnyOrder), labels(paths.labels, FileUse::kAnyOrder);
   NpzEntries entries;

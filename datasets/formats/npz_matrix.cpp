@@ -189,6 +189,8 @@ void write_npz_matrix(const std::string& path, NpzEntries entries, std::uint32_t
   file.finish();
 }
 
+// The members of a SciPy CSR matrix, and names and ranks beside them. Indices have 64 bits only where 32 do
+// not suffice.
 void write_npz_matrix(AtomicFile& file, NpzEntries entries, std::uint32_t columns) {
   const bool wide = entries.ids.size() > std::numeric_limits<std::int32_t>::max() ||
                     columns > std::numeric_limits<std::int32_t>::max();

@@ -26,6 +26,7 @@ DatasetView view_of(const DatasetArrays& arrays) {
 
 }  // namespace
 
+// Checks that the arrays fit each other; `storage` keeps them alive.
 Dataset::Dataset(std::shared_ptr<const void> storage, const DatasetView& view, std::uint32_t feature_count,
                  std::uint32_t label_count)
     : storage_(std::move(storage)),

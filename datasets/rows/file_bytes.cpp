@@ -101,6 +101,7 @@ std::string read_stream(int descriptor, const std::string& path) {
 
 }  // namespace
 
+// Opens the file as it is, and decompresses it to memory or with kSpilled to disk.
 FileBytes::FileBytes(const std::string& path, Mode mode, const char* advice) {
   open_whole(path, mode != kRead, advice);
   if (is_packed(text()) && mode == kSpilled) {

@@ -69,6 +69,7 @@ class NameNumbers {
   std::size_t home(std::uint64_t key) const {
     return ((key ^ (key >> 29)) * kFactor >> 20) & (slots_.size() - 1);
   }
+  // Doubles the number of slots, a power of two, and inserts all names again.
   void grow() {
     std::vector<Slot> old(slots_.empty() ? 64 : 2 * slots_.size());
     old.swap(slots_);

@@ -44,6 +44,8 @@ void count_block(const unsigned char* text, std::size_t bytes, TokenCounts& coun
   counts.commas += commas;
 }
 
+// Counts lines, and by their tokens estimates features and labels: the first token of a line has labels, one
+// more than its commas; each other token is a feature.
 void count_chunk(RowChunk& chunk) {
   TokenCounts counts;
   const auto* text = reinterpret_cast<const unsigned char*>(chunk.text.data());
@@ -147,6 +149,7 @@ class TextParser {
     append_empty_rows(bases.back(), extra_rows);
   }
 
+  // Adds rows without entries behind `at`: their ends are those of the row before.
   void append_empty_rows(CsrCounts at, std::uint64_t rows) {
     while (rows > 0) {
       const CsrCounts part = {std::min(rows, kEmptyRows), 0, 0};

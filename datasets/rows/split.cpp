@@ -30,6 +30,8 @@ std::shared_ptr<const SampleKeys> chosen_keys(const SampleKeys* keys, std::span<
 
 }  // namespace
 
+// Copies sparse features and labels; dense rows are shared. `samples` may have label texts, behind all
+// samples.
 Dataset copy_rows(const Dataset& data, std::span<const std::uint32_t> samples) {
   DatasetArrays arrays;
   std::size_t features = 0, labels = 0;

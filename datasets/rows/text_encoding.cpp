@@ -108,6 +108,7 @@ std::optional<std::string_view> wide_encoding(std::string_view text) {
   return std::nullopt;
 }
 
+// Whether lines end in CR alone, as on old Macintoshes: CRs within text, and no LF anywhere.
 bool has_lines_of_cr(std::string_view text) {
   constexpr std::size_t kLookedAt = std::size_t{1} << 16;
   const std::string_view head = text.substr(0, kLookedAt);

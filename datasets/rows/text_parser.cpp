@@ -79,6 +79,7 @@ CsrSizes parse_xmc(const TextSource& source, const ReadOptions& options, CsrSink
   return sizes;
 }
 
+// Numbers of features and labels follow from the largest ids.
 CsrSizes parse_libsvm(const TextSource& source, const ReadOptions& options, CsrSink& sink,
                       std::size_t chunk_bytes) {
   const int threads = resolve_threads(options.threads);

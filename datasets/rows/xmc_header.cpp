@@ -115,6 +115,7 @@ RowSyntax row_syntax(const ReadOptions& options) {
           .label_limit = id_limit(options.label_limit, kIdLimit)};
 }
 
+// Throws where the file has more lines than the header says, or fewer, blank ones at the end included.
 void check_samples(const XmcHeader& header, std::uint64_t lines, std::uint64_t blank_lines,
                    const std::string& origin) {
   if (lines > header.samples) {

@@ -142,6 +142,7 @@ std::uint64_t hash_of_token(std::string_view token) {
   return not_zero(hash_bytes(kWordSeed, token));
 }
 
+// Tokens first, then the features of tokens and of their n-grams.
 void Tokenizer::run(std::string_view text) {
   text_.clear();
   tokens_.clear();
