@@ -181,6 +181,8 @@ void Predictor::Impl::predict(const Dataset& rows, const slide::Predictor::Sink&
   predict(rows, predictor->wanted(), sink);
 }
 
+// Small calls reuse working memory from `free`; large ones make their own, which costs little beside their
+// work.
 void Predictor::Impl::predict(const Dataset& rows, const slide::Predictor::Wanted& wanted,
                               const slide::Predictor::Sink& sink) const {
   constexpr std::size_t kFewSamples = 128;

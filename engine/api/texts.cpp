@@ -78,6 +78,7 @@ Data texts_read(const DataConfig& config, Dataset rows, std::shared_ptr<const Te
 
 }  // namespace
 
+// Learns a vocabulary from the texts, then converts them by it.
 Data Data::learn_texts(const std::vector<std::string_view>& texts, const CsrMatrix& labels,
                        const std::vector<std::string_view>& label_names, const Config& config,
                        bool keep_labels) {

@@ -177,6 +177,7 @@ void format_resampled(const EvaluateCommand& command, Evaluation& evaluation, co
 
 }  // namespace
 
+// Computes the rankings, decisions, reliabilities and curve that the outputs need.
 EvaluationResults results_of(const EvaluateCommand& command, const Evaluation& evaluation) {
   const Dataset &scores = evaluation.scores, &truth = evaluation.truth;
   EvaluationResults results{
@@ -191,6 +192,7 @@ EvaluationResults results_of(const EvaluateCommand& command, const Evaluation& e
   return results;
 }
 
+// Adds each result to JSON and text, in the order of the output.
 EvaluationOutput format_results(const EvaluateCommand& command, Evaluation& evaluation,
                                 const EvaluationResults& results) {
   const Metrics metrics = measured(results.ranking, evaluation.truth, *evaluation.empty_metrics);

@@ -194,6 +194,7 @@ void SampleInput::take_array(std::string_view bytes, DataFormat format, const Ta
   take({std::move(rows), {}, {}, report.unknown_features});
 }
 
+// Dense rows with an .npz matrix of sparse features beside them.
 void SampleInput::take_array_with_dense(const DensePaths& paths, const Take& take) const {
   ReadOptions options = model_read_options(model_, use_.threads);
   ReadReport report;

@@ -119,6 +119,7 @@ Config of_file_or_model(const ConfigText& file, const std::string& init,
   return resolve_over(continued_config(load_model_config(model), model), file, given);
 }
 
+// Reads the configuration; where the file was only taken for one, an error says how to name data.
 Config of_file(const Source& source, const ConfigText& file, const std::vector<std::string>& given) {
   const std::string& path = file.origin;
   const bool guessed =

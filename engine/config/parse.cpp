@@ -135,6 +135,8 @@ struct Parser::TomlAccess {
     for (std::size_t i = 0; i < layers->size(); ++i) read_layer(i, (*layers)[i]);
   }
 
+  // Reads a file in the order of its tables. The number of [[layer]] tables comes first: layers have no
+  // fields before.
   void read_root(const toml::table& root) const {
     if (const toml::array* layers = root["layer"].as_array();
         layers != nullptr && layers->size() != parser.config_.layers.size())

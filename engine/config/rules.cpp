@@ -127,7 +127,8 @@ MaybeViolation check_columns(const DataConfig& data) {
   return std::nullopt;
 }
 
-// Rules of data.group and data.time, which data.test_after needs, too.
+// Rules of data.group and data.time: both choose validation samples out of the training samples; data.time
+// also chooses test samples (data.test_after). Interaction logs have times, but no groups.
 MaybeViolation check_sample_keys(const DataConfig& data) {
   for (const bool is_time : {false, true}) {
     const char* const key = is_time ? "data.time" : "data.group";

@@ -247,7 +247,8 @@ void BoundedPass::finish(std::uint32_t b, PredictionBatch& batch, Scratch& scrat
   scratch.exact.push_back(b);
 }
 
-// Scores all neurons for the samples of a block exactly, one sample at a time.
+// Scores all neurons for the samples of a block exactly, one sample at a time: each neuron is a candidate
+// with an infinite bound, which no threshold excludes.
 void BoundedPass::score_each(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const {
   for (std::size_t s = 0; s < batch.inputs[b].samples; ++s) {
     std::vector<CandidateRescorer::Candidate>& candidates = scratch.candidates[batch.sample(b, s)];

@@ -25,6 +25,8 @@ std::uint32_t ordered_bits(float value) {
 
 }  // namespace
 
+// Builds the search index, whose longest rows are scored for every sample, and the indices of the linear
+// term.
 CandidateScorer::CandidateScorer(const Network& network, std::size_t candidates, bool bound_first,
                                  int threads)
     : network_(network),

@@ -23,6 +23,8 @@ constexpr std::size_t kBestAtOnce = 1ULL << 21;  // max labels kept for a batch 
 
 }  // namespace
 
+// Resolves the mode and makes or shares its scorers. Under kAuto, calls that need all neurons get them in
+// addition (all_neurons_).
 Predictor::Predictor(const TrainedNetwork& trained, const InferenceOptions& options)
     : trained_(trained),
       options_(options),
@@ -100,6 +102,7 @@ std::size_t Predictor::block_lanes() const {
                                            : 1;  // a first layer by neuron sums over the block's features
 }
 
+// Grows the working memory for batches of `blocks` x `lanes` samples; keeps it where it suffices.
 Predictor::Scratch::Work& Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entries,
                                              bool exact, Scratch& scratch) const {
   std::unique_ptr<Scratch::Work>& work = scratch.work(lanes, exact);

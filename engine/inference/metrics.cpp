@@ -249,6 +249,7 @@ std::vector<std::string> Metrics::names() const {
   return names;
 }
 
+// Numerator and denominator of each metric, in the order of names().
 void Metrics::append_ratios(std::vector<Ratio>& ratios) const {
   const auto samples = static_cast<double>(samples_);
   for (std::size_t i = 0; i < ks_.size(); ++i)

@@ -36,6 +36,7 @@ const ScorerType& Scorers::add(Args&&... args) {
   return added;
 }
 
+// With as many candidates as labels, kLsh scores all neurons without an index.
 Scorers::Scorers(const TrainedNetwork& trained, const ScorerChoice& choice, int threads) {
   if (choice.mode == Inference::kFull) {
     choose_full(trained, choice, threads);

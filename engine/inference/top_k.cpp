@@ -41,6 +41,7 @@ void TopK::clear() {
   if (keeps_all_) std::fill(scores_.begin(), scores_.end(), -std::numeric_limits<float>::infinity());
 }
 
+// Inserts into the sorted entries, shifting worse ones back; the worst one of k drops out.
 void TopK::insert(const Prediction& entry) {
   if (size_ == k_) {
     if (k_ == 0 || !ranks_before(entry, entries_[k_ - 1])) return;

@@ -376,6 +376,7 @@ void check_model_file(const std::string& name) {
   open_model(open_model_input(path), path).in->finish();
 }
 
+// finish() verifies the checksum, once everything has been read and checked.
 Model load_model(const std::string& name, LoadOptimizer optimizer, const Cluster* cluster) {
   const std::string path = model_at(name);
   const OpenedModel opened = open_model(open_model_input(path), path);

@@ -124,6 +124,7 @@ unsigned best_parameter(std::span<const std::uint32_t> ids) {
   return best;
 }
 
+// Rice code of each gap: gap >> parameter in unary, then its `parameter` low bits.
 void put_list(BitWriter& bits, std::span<const std::uint32_t> ids) {
   bits.put_count(ids.size());
   if (ids.empty()) return;

@@ -63,6 +63,7 @@ bool is_registry(const std::string& folder) {
   return fs::is_directory(folder, ignored) && fs::exists(registry_log(folder), ignored);
 }
 
+// Replays the log, line by line.
 Registry read_registry(const std::string& folder) {
   Registry registry;
   if (!is_registry(folder)) return registry;

@@ -164,6 +164,7 @@ void read_settings(const fs::path& folder, RunHistory& run) {
 
 }  // namespace
 
+// Reads a run from its folder, or only from a log elsewhere.
 RunHistory read_run(const std::string& path) {
   const fs::path log = log_of(path);
   RunHistory run;

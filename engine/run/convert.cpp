@@ -153,6 +153,7 @@ struct Settings {
   TableColumns columns;
 };
 
+// Vocabulary and columns of --model, else columns and [text] keys of --set.
 Settings settings_of(const ConvertOptions& options) {
   Settings settings;
   if (!options.model.empty()) {
@@ -250,6 +251,7 @@ void check_names(const ConvertOptions& options, FileFormat to) {
   check_outputs(outputs, std::array{options.in, options.model, options.fit}, options.replace_models);
 }
 
+// By the names of the files, then by the content; kAuto where both leave it open.
 DataFormat format_of_input(const std::string& path, const TableColumns& columns) {
   if (const std::vector<std::string> parts = parts_of(path); parts.size() > 1) {
     ReadOptions read;

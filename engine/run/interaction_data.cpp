@@ -106,6 +106,7 @@ bool is_own_log(const std::string& path, const DataConfig& config) {
          std::filesystem::equivalent(path, config.train, ignored);
 }
 
+// Reads the log as training did, and holds out the same items.
 Dataset read_own_held_out(const std::string& path, const DataConfig& config, const ReadOptions& options) {
   RunData run;
   Users log;

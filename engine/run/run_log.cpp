@@ -80,6 +80,7 @@ bool RunLog::is_open(const std::string& path) {
   return locked;
 }
 
+// Opens the event file, and adds the events of the log that it lacks, as after --resume.
 void RunLog::also_write_events(const std::string& path) {
   std::vector<nlohmann::ordered_json> past;
   std::ifstream log(path_, std::ios::binary);

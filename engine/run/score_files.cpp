@@ -34,6 +34,7 @@ bool is_label_text(const std::string& path, DataFormat format) {
   return format == DataFormat::kXmc && !text_pair(path) && has_features_header(head_of_file(path));
 }
 
+// XMC text of labels alone: a header `samples labels`, then a line of labels per sample.
 Dataset read_label_text(const std::string& path, LabelIndex& index) {
   const FileBytes bytes(path);
   const XmcHeader header = parse_xmc_header(without_byte_order_mark(bytes.text()), path);
@@ -56,6 +57,7 @@ bool is_label_array(const std::string& path) {
   return name.ends_with(".npy") && !name.starts_with('X') && !is_file_list(path);
 }
 
+// Labels from a .npy array: ids, or an indicator matrix, whose columns limit the labels.
 Dataset read_label_array(const std::string& path, LabelIndex& index) {
   const FileBytes bytes(path);
   const NpyHeader header = read_npy_header(bytes.text(), {path, "the array", "save labels with numpy.save"});

@@ -141,6 +141,8 @@ void SimilarRows::centre(const float* row, float* to) const {
   for (std::size_t i = 0; i < width_; ++i) to[i] = row[i] - mean_[i];
 }
 
+// Rounds the rows, less their mean, to q_ [size x q_stride]: shorter rows have smaller rounding errors, and
+// subtracting the mean changes no distance.
 void SimilarRows::round_rows(int threads) {
   if (rounded_ || size_ < kMinRounded) return;
   rounded_ = true;
