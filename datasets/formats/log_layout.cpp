@@ -160,7 +160,7 @@ bool is_other_header(std::string_view line, const LogOptions& log) {
       source.origin, shown_part(fmt::format("{}", fmt::join(names, ", "))));
 }
 
-// The columns without a role, but for an index.
+// The columns without a role, except an index column.
 Names unread_of(const Names& names, const PairColumns& read) {
   Names unread;
   for (std::size_t column = 0; column < names.size(); ++column) {

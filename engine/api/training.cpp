@@ -255,7 +255,7 @@ Model train_validated(const Config& config, const Data& train, const Data& valid
 
 namespace {
 
-// `rows` of `data`, with what is known of it.
+// A Data of some rows of `data`, with its reading, names and warnings.
 Data part_of(const Data::Impl& data, Dataset rows) {
   const auto kept = std::make_shared<const Dataset>(std::move(rows));
   Data::Impl part = data;

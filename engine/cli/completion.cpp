@@ -84,7 +84,7 @@ std::string settable_keys(const CLI::App& app) {
   return sections.empty() ? "every" : sections == "data" ? "data" : "text";
 }
 
-// The words that the first argument of a command can be, blank-separated; empty where it is none of a few.
+// The possible first arguments of a command, separated by blanks; empty where these are not a few words.
 std::string first_words(const CLI::App& app) {
   if (app.get_name() == "config") return keys_to_explain();
   for (const CLI::Option* option : app.get_options()) {

@@ -19,7 +19,7 @@ SampleRatios ratios_of(const Evaluation& evaluation, const Dataset& scores, cons
   return ratios;
 }
 
-// Labels of samples that have no score in any row, and those that training lacks; as often as they occur.
+// Numbers of true labels, by occurrence: without a score in any row, and without a training sample.
 struct Missing {
   std::uint64_t unscored = 0, untrained = 0;
 };

@@ -64,7 +64,7 @@ bool take_name(std::string& name) {
   return !name.empty();
 }
 
-// A name as files have it, without the blanks around it and its quotes, of which two inside stand for one.
+// A name without blanks and quotes around it; two quotes inside become one, as in CSV.
 std::string without_quotes(std::string_view name) {
   name = trimmed(name);
   if (name.size() < 2 || name.front() != '"' || name.back() != '"') return std::string(name);
@@ -120,7 +120,7 @@ void take_names(const SimilarNames& names, std::vector<std::uint32_t>& ids) {
   unknown.end(!ids.empty());
 }
 
-// Says of a name that is not there whether it is one with those behind it, which the shell took apart.
+// Throws for an unknown name. Where it is a known one together with the words behind it, asks for quotes.
 [[noreturn]] void fail_unknown(const std::vector<std::string>& items, std::size_t at,
                                const SimilarNames& names) {
   std::string joined = items[at];

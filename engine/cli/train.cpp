@@ -127,7 +127,7 @@ void print_report(const EpochReport& report, std::uint32_t epochs) {
 constexpr double kSkewed = 0.02;        // of the neurons in one bucket
 constexpr std::size_t kFewRows = 1000;  // of fewer neurons a bucket holds as many by chance
 
-// One line on tables of which one bucket holds many neurons.
+// A warning where one bucket of the tables of a layer holds many of its neurons; else empty.
 std::string skew_text(const Config& config, const TablesReport& report) {
   const HashConfig& hash = config.layers[report.layer].hash;
   const lsh::Occupancy& occupancy = report.occupancy;

@@ -106,7 +106,8 @@ BatchBounds::RoundedRows BatchBounds::make_rows(std::size_t count) const {
   return rows;
 }
 
-// Rounds the row of a neuron into place `place` of `rows`, but for its start; `row` is a buffer of stride_.
+// Rounds the row of a neuron into place `place` of `rows`; start_of() computes its start. `row`: buffer
+// [stride_].
 void BatchBounds::round_row(std::size_t neuron, std::size_t place, RoundedRows& rows,
                             std::vector<float>& row) const {
   const auto& k = kernels::active();

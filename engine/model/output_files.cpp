@@ -24,7 +24,7 @@ bool is_one_file(const std::string& a, const std::string& b) {
   return fs::weakly_canonical(fs::absolute(a), error) == fs::weakly_canonical(fs::absolute(b), error);
 }
 
-// Checked before any work, whose result could not be written.
+// Throws where the folder of the output does not exist: before work whose result could not be written.
 void check_folder(const OutputFile& output) {
   std::error_code ignored;
   const fs::path folder = fs::path(output.path).parent_path();

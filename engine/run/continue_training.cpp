@@ -266,7 +266,8 @@ IdGrowth feature_growth(const Model& model, const Dataset& more, const TextModel
   return ids;
 }
 
-// Id map of the output layer's `neurons`, the first of which are labels.
+// Maps each of the `neurons` of the grown output layer to the model's neuron (`was`): labels with names by
+// name, others by number. The first `labels` neurons are labels; expired labels are new ones.
 IdGrowth label_growth(const Model& model, std::size_t labels, std::size_t neurons, const TextModel* text,
                       const std::vector<bool>& expired) {
   IdGrowth ids{std::vector<std::uint32_t>(neurons, kNewId), model.network.labels()};

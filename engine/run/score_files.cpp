@@ -172,6 +172,7 @@ Dataset read_labels(const std::string& path, const TruthOptions& options, LabelI
   return labels;
 }
 
+// True labels, and the rows that score files may have: also those of blank lines.
 Truth read_truth(const std::string& path, const TruthOptions& options, LabelIndex& index) {
   if (format_of(parts_of(path).front(), options) == DataFormat::kInteractions)
     return read_log_truth(path, options, index);

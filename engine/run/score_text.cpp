@@ -131,6 +131,7 @@ void refuse_table(const ScoreLine& line) {
 
 }  // namespace
 
+// Parses a line of JSON or of label:score entries. `user`: the line begins with a user, which it receives.
 void parse_score_line(ScoreLine line, LabelIndex& index, std::vector<ScoreEntry>& row, std::string* user) {
   row.clear();
   if (line.text.starts_with(kJsonLine) || line.text.starts_with(kJsonOfUser))

@@ -98,6 +98,8 @@ TrainingRun TrainingRun::resume(fs::path folder, std::optional<std::uint32_t> th
   return {Resume{}, std::move(folder), threads, cluster};
 }
 
+// Resumes from the folder: from its checkpoint if there is one, else from the beginning unless it has
+// finished.
 TrainingRun::TrainingRun(Resume, fs::path folder, std::optional<std::uint32_t> threads, Cluster* cluster)
     : folder_(std::move(folder)), cluster_(cluster != nullptr && cluster->size() > 1 ? cluster : nullptr) {
   if (cluster_ != nullptr) require_shared_folder(*cluster_, folder_.name(), false);
@@ -224,6 +226,7 @@ Trainer TrainingRun::make_trainer(const RunData& data, TrainingRows rows) const 
   return Trainer({*config_, std::move(rows), std::move(start), threads_, evaluation, cluster_});
 }
 
+// What training starts from: a checkpoint, a model to continue, or fresh weights.
 JobStart TrainingRun::start_of(const RunData& data, const TrainingRows& rows) const {
   if (saved_) {
     ResumedStart resumed{saved_->record().step_samples};
@@ -339,6 +342,8 @@ bool TrainingRun::run_trainer(Trainer& trainer, const RunData& data, const RunOb
   return trainer.run(train_observer);
 }
 
+// With train.init, the first checkpoint also saves start.slide, since the model's file may change later. It
+// gives the shape of the grown model and its steps before the run; the checkpoint replaces its weights.
 void TrainingRun::save_checkpoint(const Trainer& trainer, const RunData& data) {
   if (!digested_) {
     record_.train = training_digest(data);

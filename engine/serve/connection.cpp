@@ -147,6 +147,7 @@ void Connection::header_read() {
   read_body();
 }
 
+// Reads the body piece by piece, and checks the byte budget after each piece.
 void Connection::read_body() {
   if (late_) return read_failed(asio::error::timed_out);
   if (parser_->is_done()) return request_read();
@@ -175,6 +176,7 @@ bool Connection::hold_request() {
   return false;
 }
 
+// Answers a whole request: a refusal, a page or status at once, predictions by a worker thread.
 void Connection::request_read() {
   asked_ = Clock::now();
   limit_.reset();

@@ -113,7 +113,7 @@ class Answer {
     if (first && metrics_ != nullptr) metrics_->add_empty();
     text_ += "]";
   }
-  // Counts what is answered from here on.
+  // From now on, counts answers in `metrics`.
   void count(AnswerMetrics* metrics) { metrics_ = metrics; }
   void add(std::string_view text) { text_ += text; }
   ReplyText take() {

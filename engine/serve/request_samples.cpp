@@ -16,7 +16,7 @@ namespace {
 
 using Json = RequestSamples::Json;
 
-// A list or an object is named, not printed: what is in it may have any size.
+// A value for messages. Lists and objects are only named, since they may be of any size.
 std::string shown(const Json& value) {
   if (value.is_structured()) return value.is_array() ? "a list" : "an object";
   if (value.is_string()) return fmt::format("'{}'", shown_part(value.get_ref<const std::string&>()));
@@ -81,6 +81,7 @@ void RequestSamples::take_user(const Json& user) {
   names_.back() = user.is_string() ? user.get<std::string>() : user.dump();
 }
 
+// Appends the features of a text. With a user, its log items are added before the row is scaled.
 void RequestSamples::add_text(const Json& value) {
   const std::string* text = value.get_ptr<const std::string*>();
   if (value.is_array())
@@ -148,7 +149,7 @@ void RequestSamples::add_columns(const Json& value) {
   for (std::size_t c = 0; c < value.size(); ++c) add_pair(first_id() + c, value[c]);
 }
 
-// Takes the dense columns, whose ids are the last, out of the workspace's row.
+// Moves the dense columns, which have the largest ids, from the workspace's row to dense_.
 void RequestSamples::take_dense() {
   if (columns() == 0) return;
   Row& row = space_.row;

@@ -124,6 +124,7 @@ std::string error_of(const std::string& item, const SimilarNames& names, bool su
 
 }  // namespace
 
+// One object for "item", a list "results" for "items"; unknown items get an error of their own.
 PredictAnswer answer_similar(std::string_view body, const ServedModel& model, HeldBytes* held) {
   if (!model.similar(SimilarOf::kLabels) && !model.similar(SimilarOf::kFeatures))
     fail_input("the server was not started with --similar");
