@@ -81,7 +81,8 @@ void split_pair(std::string_view line, const LogLayout& layout, LogLine& result)
   result.of_pair.time = *time;
 }
 
-// Ignores empty fields at the end: tables of lists are padded by them.
+// Takes the user and the items of a line of a list. Ignores empty fields at the end, by which spreadsheets
+// pad the lines of a table to one length.
 void split_list(std::string_view line, LogLine& result) {
   std::vector<std::string_view>& fields = result.fields;
   while (!fields.empty() && fields.back().empty()) fields.pop_back();

@@ -151,8 +151,8 @@ void KnnVotes::append_tail(std::span<const Prediction> part, TopK& best) const {
   }
 }
 
-// Merges three lists, each best first: voted_, others_, and tail_ behind all of others_. Most of tail_ is not
-// mixed, since it is behind the k-th best.
+// Merges three lists, each best first, until there are k labels: voted_, others_, and tail_ behind all of
+// others_. tail_ is in the order of its logits, so that a place in it is found by a binary search.
 void KnnVotes::mix(std::size_t i, double log_norm, TopK& best) {
   if (!has_votes_[i]) return;
   for (const Vote& vote : of(i)) has_vote_[vote.label] = true;

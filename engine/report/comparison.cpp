@@ -226,6 +226,8 @@ void name_runs(std::vector<RunHistory>& runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) runs[i].name = end_of(runs[i].folder, parts[i]);
 }
 
+// Collects the values of each key over all runs (null where missing), and keeps the keys with more than one
+// value.
 Json differing_settings(std::span<const RunHistory> runs) {
   std::vector<std::string> keys;  // in order of first appearance
   std::map<std::string, std::vector<Json>> values;

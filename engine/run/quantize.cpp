@@ -21,8 +21,8 @@ namespace {
 // Decides which weights stay, in order of position.
 class Sieve {
  public:
-  // For a share, finds the largest |weight| to drop, and how many weights of exactly this size: so many are
-  // dropped as the share says.
+  // For a share of the weights: min_size_ is the largest |weight| to drop, and equal_ how many weights of
+  // exactly that size are dropped, so that their number is exact.
   Sieve(const AlignedArray<float>& weights, const Pruning& pruning) : min_size_(pruning.min_size) {
     equal_ = 0;
     const auto drops = static_cast<std::size_t>(pruning.share * double(weights.size()));
