@@ -151,6 +151,8 @@ CachedDataset write_cache(const std::string& path, const CacheKey& key, const Re
 
 }  // namespace
 
+// Reads the data into a temporary file in cache format and maps that, so that the rows need no memory of
+// their own. The file is never finished: it vanishes with its mapping, and its key stays empty.
 Dataset read_dataset_to_disk(const std::string& path, const ReadOptions& options, const std::string& beside) {
   AtomicFile file(beside + ".rows", FileUse::kOwn);
   CacheSink sink(file);
@@ -170,6 +172,8 @@ std::string cache_path(const std::string& path) {
   return fmt::format("{}+{}.slidecache", parts.front(), parts.size() - 1);
 }
 
+// Maps a valid cache, else writes one. Where none can be written (a pipe, a full disk), reads into memory and
+// tells the reason. Invalid data are an error in either case.
 CachedDataset read_dataset_cached(const std::string& named, const ReadOptions& options) {
   const std::string path = expanded(named);
   const std::optional<CacheKey> key = key_of(path, options);

@@ -96,6 +96,7 @@ struct Layout {
   std::uint64_t feature_offsets, label_offsets, feature_ids, feature_values, label_ids, weights, end;
 };
 
+// Byte positions of the arrays in the file, each a multiple of kAlignment.
 Layout layout_of(const StoredCounts& counts) {
   const std::uint64_t offsets = round_up((counts.rows + 1) * sizeof(std::uint64_t), kAlignment);
   const std::uint64_t features = round_up(counts.features * sizeof(float), kAlignment);
@@ -110,6 +111,7 @@ Layout layout_of(const StoredCounts& counts) {
   return layout;
 }
 
+// Whether the header is undamaged, of this format and byte order, and fits the length of the file.
 bool is_sound(const CacheHeader& header, std::uint64_t file_bytes) {
   if (header.magic != kCacheMagic || header.byte_order != kByteOrder || header.checksum != checksum(header)) {
     return false;
@@ -250,6 +252,8 @@ void CacheSink::start(const CsrCounts& total, int threads) {
   file_.resize(layout_of(stored(total)).end);
 }
 
+// Gives the thread buffers for `count` rows and entries; close() writes them behind those counted in
+// `before`.
 CsrRoom CacheSink::open(const CsrCounts& before, const CsrCounts& count, int thread) {
   Scratch& room = scratch_[static_cast<std::size_t>(thread)];
   room.before = before;
@@ -264,6 +268,7 @@ CsrRoom CacheSink::open(const CsrCounts& before, const CsrCounts& count, int thr
           room.label_ends.data(),   room.label_ids.data(),   room.weights.data()};
 }
 
+// Writes the thread's buffers to their positions in the arrays. The end of row i is offset i + 1.
 void CacheSink::close(int thread) {
   const Scratch& room = scratch_[static_cast<std::size_t>(thread)];
   const Layout at = layout_of(stored(total_));
@@ -279,6 +284,7 @@ void CacheSink::close(int thread) {
   write(at.weights, room.before.weights, room.weights);
 }
 
+// Writes the header, last. Only files of up to kSummedBytes get a checksum of their arrays.
 void CacheSink::finish(const CacheKey& key, const CsrSizes& sizes, const ReadReport& report) {
   CacheHeader header;
   header.key = key;
@@ -297,6 +303,8 @@ void CacheSink::finish(const CacheKey& key, const CsrSizes& sizes, const ReadRep
   file_.write_at(0, bytes_of(std::span(&header, 1)));
 }
 
+// Maps a cache file as a data set; nullopt where it is of another key, or its content does not pass the
+// check.
 std::optional<Dataset> map_cache(int descriptor, const std::string& path, const CacheKey& key,
                                  const ReadOptions& options, CacheCheck check) {
   const std::optional<CacheHeader> header = read_header(descriptor);

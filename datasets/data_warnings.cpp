@@ -53,8 +53,8 @@ std::optional<std::size_t> first_no_utf8(const TextSource& source, int threads) 
   return first.load() < source.text.size() ? std::optional(first.load()) : std::nullopt;
 }
 
-// Warns where the label column of a table, by its first records, is written in another way (LabelCells), or
-// its texts are numbers.
+// Warns where the first records of a table have labels in an unexpected form (LabelCells), or texts that are
+// numbers.
 void check_table(const TextSource& source, const ReadOptions& options, ReadReport& report) {
   const Table table(source.text, source.origin, options.format, options.columns, Labels::kRequired);
   LabelCells cells(options.columns.label_separator);
@@ -154,8 +154,8 @@ class JoinedLabels {
   std::size_t labels_ = 0, count_ = 0;
 };
 
-// Warns, once at most, of labels in the first lines of labelled text that are read otherwise than meant: of
-// columns (ColumnCheck), of cells (LabelCells), or of prefixes; and of texts that are numbers.
+// Adds at most one warning about the first kCheckedLines lines of labelled text: labels in another column
+// (ColumnCheck), in another form (LabelCells, LabelNames) or with joined prefixes, or texts that are numbers.
 void check_lines(const TextSource& source, const ReadOptions& options, ReadReport& report) {
   const TextForm form = find_text_form(source.text).value_or(TextForm::kFastText);
   LabelCells cells(options.columns.label_separator);
@@ -192,6 +192,8 @@ void check_lines(const TextSource& source, const ReadOptions& options, ReadRepor
 
 }  // namespace
 
+// Warns where a text is probably misread: predictions taken for data, another encoding than UTF-8, a second
+// header of a table, labels in an unexpected form.
 void add_text_warnings(const TextSource& source, const ReadOptions& options, ReadReport& report) {
   const bool table = is_table(options.format);
   const bool lines = options.format == DataFormat::kText || options.format == DataFormat::kInteractions;
@@ -218,6 +220,7 @@ void add_text_warnings(const TextSource& source, const ReadOptions& options, Rea
   }
 }
 
+// Warns where no sample has a label below `labels`: every metric would be 0.
 void add_measure_warnings(const Dataset& samples, std::uint64_t labels, bool log, const std::string& path,
                           ReadReport& report) {
   bool labelled = report.unknown_labels > 0;
@@ -259,6 +262,8 @@ void add_gap_warning(const Dataset& train, const std::string& path, ReadReport& 
     report.add_warning(fmt::format("{}: {}", shown_path(path), told));
 }
 
+// Warns where labels leave nothing to learn: one label for all samples, or (nearly) every label on one
+// sample. Says nothing below kMinLabels labelled samples.
 void add_label_warnings(const Dataset& train, const std::string& path, ReadReport& report) {
   if (!report.warnings.empty()) return;
   const auto all = train.sample_labels();

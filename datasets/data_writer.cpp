@@ -24,6 +24,7 @@ std::string word_of(const TextModel* text, std::uint32_t id) {
   return name.starts_with('~') || name.starts_with('#') || name.find(' ') != std::string::npos ? "" : name;
 }
 
+// Writes each feature as its word, and a word of a small whole value so many times: text has no values.
 void append_words(std::string& line, FileFormat to, const SparseRow& row, const TextModel* text,
                   const std::string& origin) {
   for (std::size_t f = 0; f < row.ids.size(); ++f) {
@@ -46,6 +47,7 @@ std::string name_of(std::uint32_t label, const WrittenNames& names) {
                                    : std::string_view((*names.unknown)[label - known]));
 }
 
+// A line per sample: its labels, the separator, then its features as words.
 void write_text(const Dataset& data, const std::string& path, FileFormat to, const WrittenNames& names,
                 const std::string& origin) {
   LineFile out(path);
@@ -112,6 +114,7 @@ void LineFile::flush_at(std::size_t bytes) {
   text_.clear();
 }
 
+// fastText: `__label__name`, blanks as `_`; table: names with commas between them.
 void append_label(std::string& line, FileFormat to, std::string_view name, bool is_first,
                   const std::string& where) {
   std::string label(name);
@@ -136,6 +139,7 @@ void append_label(std::string& line, FileFormat to, std::string_view name, bool 
   }
 }
 
+// A word that begins with the label prefix would be read as a label.
 void check_words(FileFormat to, std::string_view text, const std::string& where) {
   if (to != FileFormat::kFastText) return;
   for (std::size_t at = text.find(kLabelPrefix); at != std::string_view::npos;

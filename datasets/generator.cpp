@@ -96,6 +96,8 @@ class SampleSource {
     return feature_ids_(prototype_ranks_.rank(rng.uniform()));
   }
 
+  // Samples a uniform number of features around the mean: with probability kSignal a prototype of one of the
+  // sample's labels, else noise from the power law. Values are uniform in [0.5, 1.5].
   void draw_features(Rng& rng, Sample& sample) const {
     const std::uint32_t mean = options_.features_per_sample, min_size = (mean + 1) / 2;
     sample.features.resize(min_size + rng.below(2 * (mean - min_size) + 1));

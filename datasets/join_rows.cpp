@@ -31,6 +31,7 @@ DataFormat format_of_part(const std::string& part, const TableColumns& columns) 
   return detect_format(head).value_or(DataFormat::kAuto);
 }
 
+// Throws unless the part is a file, or a list of files, with sparse features.
 void check_part(const std::string& part) {
   if (dense_paths(part)) {
     fail_input("{}: dense features cannot be one of several files; put them into one .npy file", part);
@@ -82,6 +83,7 @@ void copy_run(const DatasetView& view, std::size_t first, std::size_t end, const
 
 }  // namespace
 
+// The common format of the parts; a part of unclear format is no contradiction.
 DataFormat format_of_parts(const std::vector<std::string>& parts, const ReadOptions& options) {
   for (const std::string& part : parts) check_part(part);
   if (options.format != DataFormat::kAuto) return options.format;
@@ -95,6 +97,8 @@ DataFormat format_of_parts(const std::vector<std::string>& parts, const ReadOpti
   return format;
 }
 
+// Copies the parts one after another into the sink, runs of rows in parallel, and releases each part once
+// copied. bases[i]: rows and entries of the parts before part i.
 void join_rows(std::vector<Dataset> parts, CsrSink& sink, int threads) {
   threads = resolve_threads(threads);
   std::vector<CsrCounts> bases(1);

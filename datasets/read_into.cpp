@@ -303,6 +303,7 @@ CsrSizes read_parts(const std::vector<std::string>& parts, const ReadOptions& op
 
 }  // namespace
 
+// Chooses the reader by the path (several files, pairs of files), then by the content.
 CsrSizes read_into(CsrSink& sink, const std::string& path, const ReadOptions& options,
                    std::size_t chunk_bytes) {
   if (const auto parts = parts_of(path); parts.size() > 1)
@@ -329,6 +330,7 @@ CsrSizes read_into(CsrSink& sink, const std::string& path, const ReadOptions& op
   return parse_idx({bytes.text(), path}, {labels.text(), labels_path}, chosen, sink);
 }
 
+// Reads bytes without a path beside them, so that formats of two files are errors.
 CsrSizes read_text_into(CsrSink& sink, const TextSource& source, const ReadOptions& options) {
   const TextSource unmarked = {without_byte_order_mark(source.text), source.origin, source.file};
   const ReadOptions chosen = with_format(options, unmarked.text, source.origin);

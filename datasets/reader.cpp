@@ -9,6 +9,7 @@
 
 namespace slide {
 
+// Dense features have a reader of their own, which calls this one for the samples beside them.
 Dataset read_dataset(const std::string& path, const ReadOptions& options) {
   if (const auto parts = parts_of(path); parts.size() == 1 && parts.front() != path)
     return read_dataset(parts.front(), options);

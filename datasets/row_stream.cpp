@@ -35,6 +35,7 @@ RowStream::RowStream(std::string origin, const ReadOptions& options)
   syntax_.blank_rows = true;
 }
 
+// Parses the next whole lines. The first call may get a byte order mark, and for XMC text the header.
 RowPart RowStream::read(std::string_view lines) {
   if (!std::exchange(begun_, true)) lines = without_byte_order_mark(lines);
   if (options_.format == DataFormat::kText) return read_text(lines);
@@ -66,6 +67,8 @@ void RowStream::warn_of_encoding(std::string_view lines, RowPart& part) {
   if (warned_) part.warnings.push_back(std::move(warning));
 }
 
+// Parses rows in parallel. A malformed line becomes an empty row, listed in `bad`, so that each line has a
+// row.
 RowPart RowStream::read_rows(std::string_view lines) {
   const TextSource source{lines, origin_};
   const int threads = resolve_threads(options_.threads);
@@ -120,6 +123,7 @@ RowPart RowStream::read_records(std::string_view lines) {
   return parse_records(records);
 }
 
+// Parses records of a table; the header of CSV and TSV comes with the first records.
 RowPart RowStream::parse_records(std::string_view records) {
   if (!table_) {
     if (records.empty() || (options_.format != DataFormat::kJsonl && !has_header_line(records))) return {};

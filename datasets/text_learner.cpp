@@ -213,6 +213,7 @@ std::shared_ptr<const TextModel> learn_texts(const TextSamples& samples, LabelId
   return model_of(std::move(parts), std::move(seen), {options, threads}, "texts");
 }
 
+// Adds new features and labels to the vocabulary of `before`; known labels keep their ids.
 std::shared_ptr<const TextModel> learn_more_texts(const TextSamples& samples, const TextModel& before,
                                                   int threads) {
   threads = resolve_threads(threads);
@@ -292,6 +293,7 @@ bool holds_text(const std::string& path, const ReadOptions& read) {
   return is_regular_file(path) && format_to_learn(parts_of(path), read) != DataFormat::kAuto;
 }
 
+// nullptr for what is no text file. Counts features and labels over all files, then chooses the vocabulary.
 std::shared_ptr<const TextModel> learn_text_file(const std::string& path, const ReadOptions& read,
                                                  const TextOptions& options, bool spill,
                                                  const LabelTexts* label_texts) {

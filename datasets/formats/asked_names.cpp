@@ -104,6 +104,8 @@ std::unordered_set<std::string_view> first_words_of(const LogUsers& users) {
 
 }  // namespace
 
+// Warns of the first line whose first word is no user, but the first word of a user's name with blanks: the
+// name then lacks quotes.
 std::string divided_name_warning(std::span<const TextSource> sources, const LogUsers& users) {
   const auto first_words = first_words_of(users);
   if (first_words.empty()) return {};

@@ -106,6 +106,8 @@ bool is_stream(const std::string& path) {
   return !is_file_list(path) && is_pipe_or_device(path);
 }
 
+// Calls use(file) for each file that `path` names. use() may change the file's path; `path` is rebuilt from
+// the results.
 void for_each_file(std::string& path, const std::function<void(std::string&)>& use) {
   if (std::vector<std::string> parts = parts_of(path); parts.front() != path) {
     for (std::string& part : parts) for_each_file(part, use);
@@ -136,6 +138,8 @@ std::string text_path(const std::string& path) {
   return dense->samples ? dense->beside : "";
 }
 
+// Opens a .npy matrix [samples x columns]. Its numbers stay as stored; DenseRows converts them when rows are
+// read.
 DenseRows read_dense_rows(const std::string& path, const ReadOptions& options) {
   static_assert(std::endian::native == std::endian::little);
   const auto file = std::make_shared<const FileBytes>(path, FileBytes::kMapped);
@@ -179,6 +183,7 @@ Dataset read_dense_features(const std::string& path, const ReadOptions& options)
   return Dataset(std::move(arrays), options.feature_limit, options.label_limit).with_dense(std::move(rows));
 }
 
+// Adds the matrix [samples x columns] to the samples of a second file, or to labels alone.
 Dataset read_dense_data(const DensePaths& paths, const ReadOptions& options,
                         const ReadSamples& read_samples) {
   DenseRows rows = read_dense_rows(paths.rows, options);

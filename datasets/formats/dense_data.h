@@ -41,8 +41,8 @@ using ReadSamples = std::function<Dataset(const std::string& path, const ReadOpt
 // Reads a data set with dense features. LABELS: see read_labels(); for a lone file X*, labels are searched in
 // Y*.npz, Y*.npy or Y*.txt beside it. SAMPLES: any other data set, which gets the dense columns; options
 // except dense_columns apply to it. Throws InputError where a file is unreadable or damaged, numbers are not
-// finite, or the numbers of samples differ, and for dense columns alone where options have a number of them
-// and a feature_limit.
+// finite, or the numbers of samples differ; and for X.npy without SAMPLES where options.feature_limit says
+// that the model has sparse features besides.
 Dataset read_dense_data(const DensePaths& paths, const ReadOptions& options, const ReadSamples& read_samples);
 
 // Reads the rows without labels, for prediction. Throws as read_dense_data().

@@ -107,6 +107,8 @@ bool has_line_of_data(std::string_view text) {
   return !first_line_of_data(text).empty();
 }
 
+// Tests from the most specific sign to the weakest: magic bytes, logs, headers, then the form of the first
+// line.
 std::optional<DataFormat> detect_format(std::string_view bytes) {
   if (is_idx_images(bytes)) return DataFormat::kIdx;
   if (is_npz(bytes)) return DataFormat::kNpz;
@@ -123,6 +125,7 @@ std::optional<DataFormat> detect_format(std::string_view bytes) {
   return has_features && !is_binary ? std::optional(DataFormat::kLibsvm) : std::nullopt;
 }
 
+// The first bytes of a regular file, decompressed; empty for pipes, folders and missing files.
 std::string head_of_file(const std::string& named) {
   const std::string path = parts_of(named).front();
   struct stat status {};

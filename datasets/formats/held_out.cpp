@@ -43,6 +43,7 @@ void require_rows(const Dataset& data, const LogUsers& users) {
 
 }  // namespace
 
+// Features are the items of the user in `known`, labels the items in `asked` that are not among them.
 Dataset held_out_samples(const Dataset& asked, const LogUsers& asked_users, const Dataset& known,
                          const LogUsers& known_users) {
   require_rows(asked, asked_users);
@@ -60,6 +61,9 @@ Dataset held_out_samples(const Dataset& asked, const LogUsers& asked_users, cons
   return {std::move(rows), asked.feature_count(), asked.label_count()};
 }
 
+// Splits the row of each user with held-out items: these are the labels of a test row, and the user's other
+// items its features and the row of `rest`. Users without held-out items stay whole in `rest`; so do users
+// without other items, unless whole_users.
 HeldOutApart held_out_apart(const Dataset& log, const LogUsers& users, bool normalize, bool whole_users) {
   require_rows(log, users);
   DatasetArrays rest, test;

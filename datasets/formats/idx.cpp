@@ -129,6 +129,8 @@ void fill_room(const CsrRoom& room, const Block& block, const Images& images, st
   }
 }
 
+// Turns pixels into sparse rows in two passes over blocks of images: the first counts nonzero pixels, since
+// the sink needs exact totals, the second fills the rows.
 void build(const Images& images, std::string_view labels, bool normalize, int threads, CsrSink& sink) {
   const std::size_t blocks = (images.count + kBlock - 1) / kBlock;
   std::vector<std::uint64_t> before(blocks + 1);  // features before each block
@@ -154,6 +156,8 @@ bool is_idx_images(std::string_view bytes) {
   return bytes.size() >= 4 && big_endian(bytes, 0) == kImagesMagic;
 }
 
+// Path of the labels, named as in MNIST: train-images-idx3-ubyte has train-labels-idx1-ubyte. Where only the
+// other of a plain and a .gz file exists, takes that one.
 std::string idx_labels_path(const std::string& path) {
   constexpr std::string_view kImages = "images-idx3", kLabels = "labels-idx1";
   const std::size_t at = path.rfind(kImages);

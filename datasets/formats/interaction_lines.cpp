@@ -36,12 +36,13 @@ std::size_t column_of(std::string_view line, std::string_view field) {
                   column + 1)};
 }
 
-// Predictions could not separate it.
+// Throws RowFault for a name with a TAB: printed predictions have TABs between names.
 void refuse_tab(std::string_view line, std::string_view name) {
   if (name.find('\t') != std::string_view::npos)
     throw RowFault{column_of(line, name), "a name with a TAB in it; write it without"};
 }
 
+// The weight in a field. Throws RowFault for a field that is no number, or negative.
 float weight_of(std::string_view line, std::string_view field) {
   const std::optional<float> weight = weight_in_field(field);
   if (!weight) fail_field(line, field, "no weight");
@@ -80,7 +81,8 @@ void split_pair(std::string_view line, const LogLayout& layout, LogLine& result)
   result.of_pair.time = *time;
 }
 
-// Ignores empty fields at the end: tables of lists are padded by them.
+// Takes the user and the items of a line of a list. Ignores empty fields at the end, by which spreadsheets
+// pad the lines of a table to one length.
 void split_list(std::string_view line, LogLine& result) {
   std::vector<std::string_view>& fields = result.fields;
   while (!fields.empty() && fields.back().empty()) fields.pop_back();
@@ -182,6 +184,7 @@ bool is_log_of_numbers(std::string_view text) {
 
 }  // namespace
 
+// Divides the line at the layout's separator, and takes its fields by their roles.
 void split_log_line(std::string_view line, const LogLayout& layout, LogLine& result) {
   result.items.clear();
   result.of_pair = {};
@@ -194,6 +197,8 @@ void split_log_line(std::string_view line, const LogLayout& layout, LogLine& res
   for (const std::string_view item : result.items) refuse_tab(line, item);
 }
 
+// Looks at whole lines, from the strongest sign to the weakest: a header line, numbers between separators
+// that only logs use, and last fields between blanks, commas or TABs.
 bool looks_like_log(std::string_view text) {
   const std::size_t end = text.rfind('\n');
   if (end == std::string_view::npos) return false;

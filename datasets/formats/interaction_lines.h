@@ -1,6 +1,6 @@
 // Parser of a line of an interaction log: user and items. Lists have all items of a user per line (`user item
-// item ...`); pairs have one item (`user item [weight [time]]`). Fields are separated by blanks, tabs and
-// commas, which names cannot contain. Pure functions.
+// item ...`); pairs have one item (`user item [weight [time]]`). Fields are divided at the separator of the
+// layout, which names may contain only in quotes (log_fields.h). Pure functions.
 #pragma once
 
 #include <cstddef>

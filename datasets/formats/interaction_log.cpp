@@ -28,6 +28,8 @@ bool has_separator(std::string_view name) {
 
 }  // namespace
 
+// Finds the layout, parses chunks of all parts in parallel, collects faults and warnings, and sorts the
+// entries by user.
 InteractionLog::InteractionLog(std::span<const TextSource> sources, const ReadOptions& options,
                                std::optional<KnownLog> known, std::size_t chunk_bytes)
     : layouts_(find_log_layouts(sources, options, known, chunk_bytes)) {
@@ -67,6 +69,8 @@ std::vector<InteractionLog::Chunk> InteractionLog::cut(const TextSource& source,
   return chunks;
 }
 
+// Parses the lines of a chunk. Users and items are numbered within the chunk, which needs no lock;
+// group_by_user() renumbers them.
 void InteractionLog::parse_chunk(Chunk& chunk, bool skip_bad, Scratch& scratch) const {
   auto& [user_of, item_of, of_user, entries] = scratch;
   user_of.clear(), item_of.clear(), of_user.clear(), entries.clear();

@@ -283,6 +283,7 @@ void add_items(const InteractionLog& log, std::span<const std::uint32_t> order, 
 
 }  // namespace
 
+// A vocabulary of the items that enough users have; feature and label ids are equal.
 std::shared_ptr<const TextModel> learn_items(std::span<const TextSource> sources, const ReadOptions& options,
                                              const TextOptions& text, std::size_t chunk_bytes) {
   const InteractionLog log(sources, options, std::nullopt, chunk_bytes);

@@ -44,6 +44,7 @@ MaskedItems mask_items(const ItemMasking& masking, const Dataset& users, std::ui
           {buffer.targets.data() + first_target, buffer.targets.size() - first_target}};
 }
 
+// Masks each user `splits` times, each time with another seed. Rows: [splits x users_to_mask()].
 Dataset masked_samples(const ItemMasking& masking, const Dataset& users, std::size_t splits) {
   DatasetArrays rows;
   MaskingBuffer buffer;

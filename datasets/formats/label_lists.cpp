@@ -53,6 +53,7 @@ void add_label(std::uint64_t id, const Source& from, const std::string& place, L
   lists.count = std::max(lists.count, static_cast<std::uint32_t>(id + 1));
 }
 
+// Labels of a sparse matrix [samples x labels]: its nonzero entries.
 LabelLists of_npz(std::string_view bytes, const Source& from) {
   const NpzMatrix matrix = read_npz_labels({bytes, from.path});
   if (matrix.rows != from.samples) fail_rows(from, matrix.rows);
@@ -249,8 +250,9 @@ void look_at_line(std::string_view line, bool first, TextShape& shape) {
   if (!first) shape.rest.end_row();
 }
 
-// Reads all lines in one pass. Blank lines between others count as samples without labels; blank lines at the
-// end only in `empty`. Lines that can change nothing are not parsed.
+// Collects in one pass what tells a header and an indicator matrix apart from ids (TextShape). Blank lines
+// between others count as samples without labels; blank lines at the end only in `empty`. Lines are parsed
+// only while they can still decide something.
 TextShape shape_of(std::string_view text) {
   TextShape shape;
   bool all_marked = true;   // all lines after the first have `id:value` or commas
@@ -328,6 +330,7 @@ LabelLists of_lines(std::string_view text, std::size_t number, const Source& fro
   return lists;
 }
 
+// Labels of lines of 0 and 1: one line per sample, one character per label.
 LabelLists of_indicator_lines(std::string_view text, std::size_t columns, const Source& from) {
   std::vector<char> values;
   while (!text.empty()) {

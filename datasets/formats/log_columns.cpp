@@ -152,6 +152,7 @@ std::string_view key_of(LogRole role) {
   return kKeys[static_cast<std::size_t>(role)];
 }
 
+// The column with the role; of several, the one whose name comes first in spellings_of().
 std::optional<std::size_t> find_role(const std::vector<std::string>& names, LogRole role) {
   const auto spellings = spellings_of(role);
   std::optional<std::size_t> found;
@@ -186,6 +187,7 @@ std::optional<float> weight_in_field(std::string_view field) {
   return parsed<float>(field);
 }
 
+// Parses a date, with or without clock and zone, as 2024-05-31T10:00:00+02:00: seconds since 1970 in UTC.
 std::optional<double> date_in_field(std::string_view field) {
   constexpr double kDay = 86400;  // seconds
   if (field.size() < 8 || (field[4] != '-' && field[4] != '/')) return std::nullopt;

@@ -67,6 +67,7 @@ class Decision {
   Decision(const LogQuestion& asked, std::vector<std::string>& warnings)
       : asked_(asked), facts_(asked.facts), warnings_(warnings) {}
 
+  // The configuration decides first, then a part that was read earlier, then the fields of the lines.
   LogLayout layout() {
     fields_ = facts_.common_fields(asked_.separator);
     if (asked_.options.form == LogForm::kLists || facts_.lines == 0) return lists();
@@ -115,6 +116,7 @@ class Decision {
     return layout;
   }
 
+  // User and item in the first two columns, weight and time in the given ones.
   LogLayout pairs(std::optional<std::size_t> weight, std::optional<std::size_t> time) const {
     LogLayout layout;
     layout.form = TextForm::kItemPairs;
@@ -138,6 +140,8 @@ class Decision {
     return *repeats_;
   }
 
+  // Lines of two fields are pairs, unless a field has separators inside and no user is on two lines: then it
+  // is a list.
   LogLayout of_two() {
     if (!facts_.all_have(asked_.separator, fields_)) return lists();
     if (facts_.inner_blanks == 0) return pairs({}, {});
@@ -246,9 +250,9 @@ class Decision {
     return lines[3] > 0 || (asked_.known->fields > 3 && lines[4] > 0);
   }
 
-  // The layout of samples to predict for: pairs where lines have two fields; where they have more, as many as
-  // the known log and its separator, or a time last. Else lists of items: with blanks between items, whatever
-  // is between the columns of the log, the name of a user is followed by as many items as there are.
+  // The layout of samples to predict for, by the known log: pairs where lines have two fields, or as many as
+  // the known log with its separator, or a time in the last field. Else lists of items; these may have blanks
+  // between items where the known log has another separator.
   LogLayout pairs_like_known() {
     const bool pairs_known = asked_.known->form == TextForm::kItemPairs;
     if (used_ == 2 && facts_.all_have(asked_.separator, fields_))
@@ -344,6 +348,7 @@ Separator separator_of(const LogFacts& facts) {
   return Separator::kBlanks;
 }
 
+// Warns besides where '::' divides lines that are read as divided by blanks.
 LogLayout decide_layout(const LogQuestion& asked, std::vector<std::string>& warnings) {
   LogLayout layout = Decision(asked, warnings).layout();
   const std::size_t parts = asked.facts.common_fields(Separator::kColons);

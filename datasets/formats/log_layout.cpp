@@ -92,6 +92,8 @@ bool has_wanted(const Names& names, const LogOptions& log) {
   return true;
 }
 
+// The layout that a header of these names gives; nullopt where users and items have no column each, or where
+// their names are neither configured nor usual.
 std::optional<LogLayout> layout_of_names(const Names& names, const LogOptions& log) {
   if (names.size() < 2 || !has_wanted(names, log)) return std::nullopt;
   const auto user = column_of(names, log, LogRole::kUser), item = column_of(names, log, LogRole::kItem);
@@ -106,8 +108,9 @@ std::optional<LogLayout> layout_of_names(const Names& names, const LogOptions& l
   return layout;
 }
 
-// A first line that names a user and no item, as of a list, or one that `columns` cannot mean. "user 66" is a
-// name.
+// Whether a first line is a header that layout_of_header() does not take: it names a user and no item, as of
+// a list, or the configured column of weights or times has no such value in it. "user 66" is data: a user
+// called "user".
 bool is_other_header(std::string_view line, const LogOptions& log) {
   std::string blanks(line);  // between the fields, whatever parts them
   std::ranges::replace_if(
@@ -137,6 +140,7 @@ bool is_other_header(std::string_view line, const LogOptions& log) {
   return false;
 }
 
+// Throws for a log without the configured header: names the first configured column that is missing.
 [[noreturn]] void fail_columns(const TextSource& source, const LogOptions& log) {
   const FirstLine first = first_line(source.text);
   Names names;
@@ -156,7 +160,7 @@ bool is_other_header(std::string_view line, const LogOptions& log) {
       source.origin, shown_part(fmt::format("{}", fmt::join(names, ", "))));
 }
 
-// The columns without a role, but for an index.
+// The columns without a role, except an index column.
 Names unread_of(const Names& names, const PairColumns& read) {
   Names unread;
   for (std::size_t column = 0; column < names.size(); ++column) {
@@ -275,6 +279,7 @@ std::string describe_columns(std::string_view text, const LogOptions& options) {
   return shown_part(description) + "; not read: " + shown_part(fmt::format("{}", fmt::join(others, ", ")));
 }
 
+// By header lines where a part has one, else by the lines of all parts (`bodies`: without header lines).
 LogLayouts find_log_layouts(std::span<const TextSource> sources, const ReadOptions& options,
                             std::optional<KnownLog> known, std::size_t chunk_bytes) {
   LogLayouts found;

@@ -41,6 +41,7 @@ struct NamesLook {
   KindOfCell joined;    // lines with an item that looks like several
 };
 
+// Looks at the first kLookedLogLines lines for ids such as 7.0, and for fields that look like several items.
 NamesLook look_at_names(const TextSource& body, const LogLayout& layout, std::size_t lines_before) {
   NamesLook look;
   std::vector<std::string_view> fields;
@@ -68,7 +69,7 @@ NamesLook look_at_names(const TextSource& body, const LogLayout& layout, std::si
   return look;
 }
 
-// Throws InputError for an object whose first key, or an array whose first object, begins the text.
+// Throws InputError for JSON: a text that begins with an object and its first key, or an array of objects.
 void refuse_json_log(const TextSource& source) {
   std::string_view text = without_byte_order_mark(source.text);
   const auto skip_blanks = [&] {
@@ -98,6 +99,7 @@ void refuse_foreign_log(const TextSource& source) {
   fail_input("{}:1:1: this is binary data; check the path of the data", source.origin);
 }
 
+// Warns where all lines have ids such as 7.0, or nine tenths have several items in one field.
 std::string log_names_warning(const TextSource& body, const LogLayout& layout, std::size_t lines_before) {
   const auto [lines, decimals, joined] = look_at_names(body, layout, lines_before);
   if (lines > 0 && decimals.cells == lines) {

@@ -83,6 +83,7 @@ class Surveyor {
     cut_fields(line, separator_, fields_, unquoted_);
   }
 
+  // Counts the fields of a line with quotes under each separator, cutting it once for each.
   void take_quoted(std::string_view line) {
     ++facts_.lines;
     for (std::size_t s = 0; s < kSeparators; ++s) {
@@ -100,6 +101,8 @@ class Surveyor {
     cut_any_fields(line, separator, fields_, unquoted_);
   }
 
+  // Counts the fields by column. inner_blanks counts lines of two fields with blanks inside one of them (with
+  // TAB as separator, also commas): the second field may be a list of items.
   void look_at_fields() {
     bool inner = false;
     const std::size_t columns = std::min(fields_.size(), LogFacts::kColumns);
@@ -135,6 +138,8 @@ std::size_t ColumnFacts::unit() const {
   return kTimeUnits;
 }
 
+// Counts a field as date or number, and a number as a possible time. A first character that begins neither
+// ends the check early, since most fields are names.
 void ColumnFacts::add(std::string_view field) {
   if (field.empty()) return;
   ++values;
@@ -183,6 +188,7 @@ bool LogFacts::all_have(Separator separator, std::size_t fields) const {
   return of_fields[index_of(separator)][fields] == lines;
 }
 
+// Surveys pieces of the text in parallel and adds up their facts.
 LogFacts survey(std::span<const TextSource> sources, Separator separator, int threads,
                 std::size_t chunk_bytes) {
   struct Piece {
@@ -208,6 +214,7 @@ LogFacts survey(std::span<const TextSource> sources, Separator separator, int th
   return all;
 }
 
+// Whether any user is on two lines; stops at the first.
 bool repeats_user(std::span<const TextSource> sources, Separator separator, std::size_t column) {
   NameNumbers users;
   std::vector<std::string_view> fields;

@@ -93,6 +93,8 @@ void fail_npz(const std::string& path, const std::string& what) {
   fail_input("{}: {}; {}", path, what, kAdvice);
 }
 
+// Header: magic bytes, version, length, then a Python dict with descr, fortran_order and shape (NumPy's NEP
+// 1).
 NpyHeader read_npy_header(std::string_view bytes, const NpyName& name) {
   ByteReader in(bytes, fmt::format("{}: {} is no NumPy array", name.path, name.name), name.advice);
   if (!is_npy(bytes)) in.refuse("it does not begin like one");

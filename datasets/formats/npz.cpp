@@ -105,6 +105,7 @@ NpzPaths npz_paths(const std::string& path) {
   return {path, labels};
 }
 
+// Stores the rows of two CSR matrices: x [samples x features], y [samples x labels].
 CsrSizes parse_npz(const NamedBytes& features, const NamedBytes& labels, const ReadOptions& options,
                    CsrSink& sink) {
   NpzMatrix x = read_npz_matrix(features);
@@ -134,6 +135,7 @@ CsrSizes parse_npz(const NamedBytes& features, const NamedBytes& labels, const R
   return {x.columns, y.columns, bound_of(x), bound_of(y)};
 }
 
+// Writes X, then reuses the arrays for Y with values 1. Both files get their names together.
 void write_npz(const Dataset& data, const NpzPaths& paths) {
   AtomicFile features(paths.features, FileUse::kAnyOrder), labels(paths.labels, FileUse::kAnyOrder);
   NpzEntries entries;

@@ -31,6 +31,7 @@ std::string format_of(const NpyArray& array) {
   return text;
 }
 
+// Throws unless the CSR arrays are consistent: they come from a file and index memory from here on.
 void check_matrix(const NpzMatrix& matrix, const std::string& path) {
   if (matrix.columns >= kIdLimit || matrix.rows >= kIdLimit) fail_npz(path, "the matrix is too large");
   if (matrix.ends.size() != matrix.rows + 1 || matrix.ends.front() != 0 ||
@@ -165,6 +166,7 @@ NpzMatrix read_npz_labels(const NamedBytes& file) {
   return matrix;
 }
 
+// Reads scores, with the names of rows and columns and the ranks of equal scores where the archive has them.
 NpzScores read_npz_scores(const NamedBytes& file) {
   const ZipReader archive(file);
   NpzScores scores;
@@ -187,6 +189,8 @@ void write_npz_matrix(const std::string& path, NpzEntries entries, std::uint32_t
   file.finish();
 }
 
+// The members of a SciPy CSR matrix, and names and ranks beside them. Indices have 64 bits only where 32 do
+// not suffice.
 void write_npz_matrix(AtomicFile& file, NpzEntries entries, std::uint32_t columns) {
   const bool wide = entries.ids.size() > std::numeric_limits<std::int32_t>::max() ||
                     columns > std::numeric_limits<std::int32_t>::max();

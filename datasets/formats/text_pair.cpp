@@ -71,6 +71,7 @@ std::uint64_t bound_of_ids(std::span<const std::uint32_t> ids) {
 
 }  // namespace
 
+// Tries each comma as the divider, since the paths themselves may contain commas.
 std::optional<TextPair> named_text_pair(const std::string& path) {
   if (path.find(',') == std::string::npos || is_file(path)) return std::nullopt;
   for (std::size_t comma = path.find(','); comma != std::string::npos; comma = path.find(',', comma + 1)) {
@@ -92,6 +93,7 @@ std::optional<TextPair> text_pair(const std::string& path) {
   return TextPair{path, std::move(labels)};
 }
 
+// Reads the two files, then stores rows of both.
 CsrSizes read_text_pair(const TextPair& pair, const ReadOptions& options, CsrSink& sink,
                         std::size_t chunk_bytes) {
   const Dataset features = read_pair_features(pair, options, chunk_bytes);

@@ -26,6 +26,7 @@ DatasetView view_of(const DatasetArrays& arrays) {
 
 }  // namespace
 
+// Checks that the arrays fit each other; `storage` keeps them alive.
 Dataset::Dataset(std::shared_ptr<const void> storage, const DatasetView& view, std::uint32_t feature_count,
                  std::uint32_t label_count)
     : storage_(std::move(storage)),
@@ -71,6 +72,7 @@ std::vector<std::uint32_t> Dataset::label_frequencies() const {
   return frequencies;
 }
 
+// Keeps the labels [first, first + count), renumbered from 0. Copies the labels and shares all else.
 Dataset Dataset::with_labels(std::size_t first, std::size_t count) const {
   struct Kept {
     std::shared_ptr<const void> features;
@@ -132,6 +134,7 @@ Dataset Dataset::with_label_texts(std::size_t count) const {
   return data;
 }
 
+// Views rows [first, first + count) of the same arrays. Label texts are the rows from samples() on.
 Dataset Dataset::slice(std::size_t first, std::size_t count) const {
   if (first > size() || count > size() - first) {
     fail_run("data set: rows {} to {} asked for, but there are {}", first, first + count, size());

@@ -84,6 +84,7 @@ void DenseRows::take_lengths(bool normalize, int threads, const std::string& ori
   if (normalize) scales_ = std::move(scales);
 }
 
+// Copies row `place` of the matrix as floats.
 void DenseRows::widen(std::size_t place, float* to) const {
   const std::size_t columns = matrix_.columns;
   const char* from = matrix_.bytes.data() + place * columns * bytes_of_number(matrix_.type);
@@ -98,6 +99,7 @@ void DenseRows::widen(std::size_t place, float* to) const {
   }
 }
 
+// Copies a row as floats, scaled to unit length where there are factors; kLift says what negative ones mean.
 void DenseRows::copy_row(std::size_t row, float* to) const {
   const std::size_t at = place(row);
   widen(at, to);
@@ -123,6 +125,7 @@ DenseRows DenseRows::slice(std::size_t first, std::size_t count) const {
   return part;
 }
 
+// A view of some rows: only their places in the matrix are stored.
 DenseRows DenseRows::chosen(std::span<const std::uint32_t> rows) const {
   DenseRows part = *this;
   if (columns() == 0) return part;

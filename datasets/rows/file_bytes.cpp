@@ -101,6 +101,7 @@ std::string read_stream(int descriptor, const std::string& path) {
 
 }  // namespace
 
+// Opens the file as it is, and decompresses it to memory or with kSpilled to disk.
 FileBytes::FileBytes(const std::string& path, Mode mode, const char* advice) {
   open_whole(path, mode != kRead, advice);
   if (is_packed(text()) && mode == kSpilled) {
@@ -134,6 +135,7 @@ std::string_view FileBytes::content() const {
   return read_.empty() ? std::string_view(streamed_) : std::string_view(read_.data(), read_.size());
 }
 
+// Maps or reads a file of known size; a pipe or device has none and is read to its end.
 void FileBytes::open_whole(const std::string& path, bool map, const char* advice) {
   const Descriptor file = open_for_reading(path, advice);
   const struct stat status = status_of(file.get(), path);
@@ -149,6 +151,7 @@ void FileBytes::open_whole(const std::string& path, bool map, const char* advice
   }
 }
 
+// Decompresses into a file of its own and maps that; releases input pages as it goes.
 void FileBytes::unpack_to_disk(const std::string& path) {
   AtomicFile file(path + ".unpacked", FileUse::kOwn);
   std::uint64_t bytes = 0;

@@ -99,6 +99,7 @@ class RecordListener : public Listener {
   bool number_float(number_float_t number, const string_t& text) override {
     return is_dense_ ? add_number(number) : Listener::number_float(number, text);
   }
+  // Takes a value of the column that column() has named last; a list calls it for each element.
   bool value(std::string_view text) override {
     if (is_dense_) return fail_dense();
     if (text_ < texts_.size()) {
@@ -228,6 +229,7 @@ std::string not_finite(std::string_view line, std::size_t column) {
 
 }  // namespace
 
+// Parses by callbacks (RecordListener), without a tree of values, and makes faults readable.
 void parse_json_record(std::string_view line, const RecordColumns& columns, JsonRecord& record) {
   if (nests_too_deep(line)) throw RowFault{1, fmt::format("nested deeper than {} values", kMaxNesting)};
   RecordListener listener(columns, record);

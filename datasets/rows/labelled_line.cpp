@@ -108,6 +108,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+// Splits a comma-separated list and skips empty names.
 std::vector<std::string> column_names(std::string_view list) {
   std::vector<std::string> names;
   while (true) {
@@ -171,6 +172,7 @@ bool is_feature(std::string_view token) {
 
 }  // namespace
 
+// Whether each token is a feature `id:value`; the first one may be a list of label ids.
 bool looks_like_features(std::string_view line) {
   std::string_view rest = without_byte_order_mark(line);
   const char* const begin = rest.data();
@@ -191,6 +193,8 @@ bool has_prefixed_label(std::string_view text) {
   return find_prefixed(text) != std::string_view::npos;
 }
 
+// Without a TAB in the first line, one prefixed label makes it fastText's form; with a TAB, more than half of
+// the lines must have one, else the form is kTabs.
 std::optional<TextForm> find_text_form(std::string_view text) {
   text = without_byte_order_mark(text);
   std::string_view rest = text, line;

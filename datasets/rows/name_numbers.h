@@ -41,7 +41,7 @@ class NameNumbers {
  private:
   static constexpr std::uint32_t kFree = 0xffffffff;
   static constexpr std::size_t kShort = 7;  // max bytes of a name whose key determines it
-  static constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15ULL;
+  static constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15ULL;  // 2^64 / golden ratio (Fibonacci hashing)
   struct Slot {
     std::uint64_t key = 0;
     std::uint32_t number = kFree;
@@ -66,9 +66,11 @@ class NameNumbers {
     hash = (hash ^ word) * kFactor;
     return hash ^ (hash >> 32);
   }
+  // The first slot to look at for a key.
   std::size_t home(std::uint64_t key) const {
     return ((key ^ (key >> 29)) * kFactor >> 20) & (slots_.size() - 1);
   }
+  // Doubles the number of slots, a power of two, and inserts all names again.
   void grow() {
     std::vector<Slot> old(slots_.empty() ? 64 : 2 * slots_.size());
     old.swap(slots_);

@@ -52,6 +52,7 @@ const char* parse_long_id(const char* text, std::uint64_t& id) {
   return end;
 }
 
+// Parses by std::from_chars, which rounds correctly but is slower. Values too small for a float are 0.
 ParsedFloat parse_any_float(const char* text, const char* limit) {
   const char* end = text;
   while (end < limit && !ends_word(*end)) ++end;

@@ -94,6 +94,9 @@ inline bool near_float_midpoint(double value) {
 
 // Parses a decimal number [+-]digits[.digits][e[+-]digits], rounded to the nearest float; reads nothing at or
 // beyond `limit`. NaN, infinity and overflow are faults; underflow gives zero.
+//
+// Fast path: up to 7 digits before and 15 after the point, 18 in all, as an integer over a power of ten.
+// Numbers of more digits, with an exponent, or near the middle of two floats go to parse_any_float().
 inline ParsedFloat parse_float(const char* text, const char* limit) {
   const bool negative = *text == '-';
   const char* p = text + (negative || *text == '+');

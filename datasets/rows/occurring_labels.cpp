@@ -4,6 +4,8 @@
 
 namespace slide {
 
+// Counts in an array by label, or where labels outnumber their occurrences by sorting: time and memory depend
+// on the occurrences only.
 std::vector<OccurringLabel> occurring_labels(const Dataset& data) {
   std::vector<OccurringLabel> found;
   const auto all = data.sample_labels();

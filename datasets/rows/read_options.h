@@ -76,8 +76,8 @@ struct ReadOptions {
   // weights for them. This applies to formats whose files may have more features than the model, not to IDX
   // images, whose size is fixed.
   bool leave_out_features = false;
-  // Labels that text names and `text` does not know get the numbers after its own, and their names go here;
-  // else they are left out.
+  // If set: labels of text that `text` lacks get ids after its own, and their names go here; else they are
+  // left out.
   UnknownLabels* unknown_labels = nullptr;
   // Required number of dense columns; nullopt: any.
   std::optional<std::uint32_t> dense_columns = std::nullopt;

@@ -44,6 +44,8 @@ void count_block(const unsigned char* text, std::size_t bytes, TokenCounts& coun
   counts.commas += commas;
 }
 
+// Counts lines, and by their tokens estimates features and labels: the first token of a line has labels, one
+// more than its commas; each other token is a feature.
 void count_chunk(RowChunk& chunk) {
   TokenCounts counts;
   const auto* text = reinterpret_cast<const unsigned char*>(chunk.text.data());
@@ -64,6 +66,8 @@ class RowAppender {
   RowAppender(RowChunk& chunk, const CsrRoom& room, const CsrCounts& base)
       : chunk_(chunk), room_(room), base_(base) {}
 
+  // Counts a row in `parsed`, and stores it while the expected counts leave room. Where they are wrong, the
+  // counts of this pass serve a second one.
   void append(const Row& row) {
     CsrCounts after = chunk_.parsed;
     after += {1, row.feature_count, row.labels.size()};
@@ -145,6 +149,7 @@ class TextParser {
     append_empty_rows(bases.back(), extra_rows);
   }
 
+  // Adds rows without entries behind `at`: their ends are those of the row before.
   void append_empty_rows(CsrCounts at, std::uint64_t rows) {
     while (rows > 0) {
       const CsrCounts part = {std::min(rows, kEmptyRows), 0, 0};
@@ -223,6 +228,7 @@ class TextParser {
 
 }  // namespace
 
+// Cuts the lines into chunks and counts their rows and tokens in parallel.
 std::vector<RowChunk> cut_rows(const TextSource& source, std::string_view lines, std::uint64_t first_line,
                                std::size_t chunk_bytes, int threads) {
   std::vector<RowChunk> chunks;

@@ -243,6 +243,8 @@ void scale_to_unit_length(float* values, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(double{values[i]} * scale);
 }
 
+// Returns false where the line is no row: in libsvm text a comment, or a blank line unless these are rows. A
+// token has at least two bytes with its blank, which bounds the number of features.
 bool parse_row(const char* begin, const char* end, const RowSyntax& syntax, Row& row) {
   const void* comment = nullptr;
   if (syntax.libsvm) {

@@ -1,4 +1,4 @@
-// Samples for prediction from a part of a text. Plain values.
+// The samples of a part of a text that is predicted part by part (row_stream.h). Plain values.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace slide {
 
-// Rows of some lines.
+// One row per line or record of the part, in order; a malformed one has an empty row.
 struct RowPart {
   Dataset rows;
   std::vector<std::uint64_t> bad = {};   // malformed rows, ascending; they are empty

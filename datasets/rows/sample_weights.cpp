@@ -35,6 +35,7 @@ std::vector<float> read_weights(const std::string& path, std::size_t count, cons
   return parse_weights(file.text(), path, count, data, "samples");
 }
 
+// One weight per line, for each of `count` samples or labels (`things`).
 std::vector<float> parse_weights(std::string_view text, const std::string& path, std::size_t count,
                                  const std::string& data, std::string_view things) {
   std::vector<float> weights;
@@ -58,6 +59,7 @@ Dataset with_weights(const Dataset& data, std::vector<float> weights) {
   return data.label_texts() == 0 ? weighted.with_keys(data.keys()) : weighted;
 }
 
+// Leaves out samples of weight 0 and scales the weights of the others to a mean of 1.
 Dataset weighted_rows(const Dataset& data, std::span<const float> weights) {
   if (weights.size() != data.size())
     fail_input("weights: there are {} for {} samples", weights.size(), data.size());

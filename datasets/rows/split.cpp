@@ -30,6 +30,8 @@ std::shared_ptr<const SampleKeys> chosen_keys(const SampleKeys* keys, std::span<
 
 }  // namespace
 
+// Copies sparse features and labels; dense rows are shared. `samples` may have label texts, behind all
+// samples.
 Dataset copy_rows(const Dataset& data, std::span<const std::uint32_t> samples) {
   DatasetArrays arrays;
   std::size_t features = 0, labels = 0;
@@ -78,6 +80,7 @@ std::uint32_t unit_of(const SampleKeys& keys, std::size_t sample) {
   return keys.groups.empty() ? static_cast<std::uint32_t>(sample) : keys.groups[sample];
 }
 
+// One unit per group of samples; without groups, one per sample.
 std::vector<Unit> units_of(const Dataset& data) {
   const SampleKeys& keys = *data.keys();
   const std::size_t count =
@@ -225,6 +228,8 @@ const char* split_rule(const Dataset& data) {
   return keys->in_order ? "group and order" : "group and time";
 }
 
+// Holds out `share` of the labelled samples, `limit` at most, by groups and times where there are any. Label
+// texts stay in the training part.
 Split split_dataset(const Dataset& data, double share, std::size_t limit, std::uint64_t seed,
                     std::size_t fold, const std::string& origin) {
   std::size_t labelled = 0;

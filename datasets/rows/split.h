@@ -9,7 +9,8 @@
 
 namespace slide {
 
-// Copies the rows `samples` of `data`, in this order, followed by its label texts.
+// Copies the rows `samples` of `data`, in this order. Label texts, the rows from data.samples() on, must come
+// last among them.
 Dataset copy_rows(const Dataset& data, std::span<const std::uint32_t> samples);
 
 struct Split {

@@ -79,8 +79,8 @@ std::optional<std::size_t> first_no_utf8(std::string_view text) {
   }
 }
 
-// In Latin alphabets a byte above ASCII mostly stands alone between ASCII letters; in others runs of them are
-// words.
+// Guesses the encoding of a text with an invalid UTF-8 byte at `at`: in Latin alphabets a byte above ASCII
+// mostly stands alone between ASCII letters; in other alphabets runs of them are words.
 std::string looks_like_encoding(std::string_view text, std::size_t at) {
   text = text.substr(at, kJudgedBytes);
   std::size_t high = 0, in_runs = 0;
@@ -108,6 +108,7 @@ std::optional<std::string_view> wide_encoding(std::string_view text) {
   return std::nullopt;
 }
 
+// Whether lines end in CR alone, as on old Macintoshes: CRs within text, and no LF anywhere.
 bool has_lines_of_cr(std::string_view text) {
   constexpr std::size_t kLookedAt = std::size_t{1} << 16;
   const std::string_view head = text.substr(0, kLookedAt);

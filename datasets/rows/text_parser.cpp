@@ -59,6 +59,7 @@ OnFault on_fault(const ReadOptions& options) {
   return options.skip_bad ? OnFault::kLeaveOut : OnFault::kStop;
 }
 
+// Rows may end early in blank lines, which are samples without labels and features up to the header's number.
 CsrSizes parse_xmc(const TextSource& source, const ReadOptions& options, CsrSink& sink,
                    std::size_t chunk_bytes) {
   const int threads = resolve_threads(options.threads);
@@ -78,6 +79,7 @@ CsrSizes parse_xmc(const TextSource& source, const ReadOptions& options, CsrSink
   return sizes;
 }
 
+// Numbers of features and labels follow from the largest ids.
 CsrSizes parse_libsvm(const TextSource& source, const ReadOptions& options, CsrSink& sink,
                       std::size_t chunk_bytes) {
   const int threads = resolve_threads(options.threads);

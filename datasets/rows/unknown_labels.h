@@ -1,5 +1,5 @@
-// Labels that samples name and the model they are read for does not know: numbered after those that it
-// knows, in the order in which they are met, so that measures count them. For one thread.
+// Names of labels in samples that the model lacks, numbered from 0 in order of first occurrence. Readers give
+// them ids after the model's labels, so that metrics count them as missed. For one thread.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class UnknownLabels {
   UnknownLabels(UnknownLabels&&) = default;
   UnknownLabels& operator=(UnknownLabels&&) = default;
 
-  // From 0 on; a name that is met again keeps its number.
+  // The number of a name; a new name gets the next one.
   std::uint32_t number(std::string_view name) {
     const auto found = numbers_.find(name);
     if (found != numbers_.end()) return found->second;

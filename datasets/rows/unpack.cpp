@@ -127,6 +127,7 @@ bool is_packed(std::string_view bytes) {
   return is_gzip(bytes) || is_zstd(bytes);
 }
 
+// Names a packing by its magic bytes, for a message: it is not decompressed.
 std::optional<std::string_view> other_packing(std::string_view bytes) {
   using namespace std::string_view_literals;
   constexpr std::size_t kLevelAt = 3, kBlockAt = 4;  // of bzip2: a digit, then the first block or the end
@@ -167,6 +168,7 @@ std::string unpack(std::string_view bytes, const std::string& origin) {
   return text;
 }
 
+// At least the first `limit` bytes, decompressed; fewer where `bytes` ends before. Damage is ignored.
 std::string unpack_head(std::string_view bytes, std::size_t limit) {
   if (!is_packed(bytes)) return std::string(bytes.substr(0, limit));
   std::string head;

@@ -54,6 +54,7 @@ bool has_features_header(std::string_view text) {
   return colon != std::string_view::npos && colon > 0 && line[colon] == ':';
 }
 
+// numbers: samples, features, labels; labels stay 0 where a second file has them.
 XmcHeader parse_xmc_header(std::string_view text, const std::string& origin) {
   constexpr const char* kWant = "the first line must be 'samples features labels', three numbers";
   const std::size_t stop = std::min(text.find('\n'), text.size());
@@ -114,6 +115,7 @@ RowSyntax row_syntax(const ReadOptions& options) {
           .label_limit = id_limit(options.label_limit, kIdLimit)};
 }
 
+// Throws where the file has more lines than the header says, or fewer, blank ones at the end included.
 void check_samples(const XmcHeader& header, std::uint64_t lines, std::uint64_t blank_lines,
                    const std::string& origin) {
   if (lines > header.samples) {

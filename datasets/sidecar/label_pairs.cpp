@@ -44,6 +44,7 @@ std::uint32_t take_number(std::string_view line, std::string_view& rest, const P
 
 }  // namespace
 
+// Converts (sample, label) pairs to CSR: sorts them, counts the labels of each sample and sums the counts.
 LabelPairs::LabelPairs(std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs, std::size_t samples)
     : offsets_(samples + 1) {
   std::sort(pairs.begin(), pairs.end());
@@ -83,6 +84,7 @@ LabelPairs read_label_pairs(const std::string& path, std::size_t samples, std::u
   return {std::move(pairs), samples};
 }
 
+// Copies the labels without the excluded ones, and shares all other arrays.
 Dataset labels_without(const Dataset& data, const LabelPairs& pairs) {
   struct Kept {
     Dataset data;

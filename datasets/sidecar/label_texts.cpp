@@ -62,6 +62,8 @@ LabelTexts::LabelTexts(const std::string& path) {
   warning_ = encoding_warning(file_->text(), path);
 }
 
+// Converts texts to rows by the model's vocabulary, ascending by label, texts of one label in their order.
+// Unknown labels, and texts without known features, are counted and left out.
 LabelTextRows label_text_rows(const LabelTexts& texts, const TextModel& names, bool normalize) {
   LabelTextRows result;
   std::vector<Placed> placed;

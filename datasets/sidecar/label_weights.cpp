@@ -23,6 +23,7 @@ class NamedWeights {
       : path_(path), names_(names), data_(data), weights_(names.label_count(), 1.0f) {
     given_.resize(weights_.size());
   }
+  // Parses `label<TAB>weight`; the last TAB divides, since a label may contain TABs.
   void add(std::string_view line) {
     ++number_;
     if (trimmed(line).empty())
@@ -80,6 +81,8 @@ std::vector<float> read_label_weights(const std::string& path, std::size_t label
   return weights;
 }
 
+// weight[l] = n[l]^power / mean, n the frequency, mean over the (sample, label) `pairs`: their weights
+// average 1.
 std::vector<float> power_weights(std::span<const std::uint32_t> frequencies,
                                  std::span<const std::uint32_t> pairs, double power) {
   const auto raised = [&](std::size_t label) {

@@ -187,6 +187,7 @@ KeyColumns read_key_columns(const std::string& path, const ReadOptions& options)
   return {group.take(), time.take()};
 }
 
+// Ranks the distinct times, equal ones with one rank, and gives each sample the rank of its time.
 std::vector<std::uint32_t> ranks_of_times(const KeyValues& times, const std::string& data) {
   const std::size_t distinct = times.distinct.size();
   if (distinct == 1) {

@@ -31,6 +31,7 @@ std::vector<std::string_view> cells_of(std::string_view line) {
 
 }  // namespace
 
+// Counts what tells a column of labels from one of texts: words, distinct cells, numbers, URIs, separators.
 void ColumnCheck::Column::add(std::string_view cell) {
   if (cells++ == 0) first = shown_part(cell);
   distinct.emplace(cell);
@@ -44,6 +45,7 @@ void ColumnCheck::Column::add(std::string_view cell) {
   with_separator += cell.find_first_of(",;|") != std::string_view::npos ? 1 : 0;
 }
 
+// The first line is kept as a possible header; like_header_ counts later lines with its first cell.
 void ColumnCheck::add(std::string_view line, std::uint64_t number) {
   const std::vector<std::string_view> cells = cells_of(line);
   if (lines_++ == 0) {
@@ -129,6 +131,7 @@ std::string NumberTexts::warning(const std::string& origin) const {
       origin, line_, first_);
 }
 
+// Warns where the header line occurs again in the text, as in files that were joined with their headers.
 std::string second_header_warning(const TextSource& source, std::size_t header_bytes) {
   const std::string_view head = trimmed(without_byte_order_mark(source.text.substr(0, header_bytes)));
   if (head.empty() || head.find('\n') != std::string_view::npos) return {};

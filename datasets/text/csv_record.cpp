@@ -24,6 +24,7 @@ struct Extent {
   bool open = false;      // ends within quotes
 };
 
+// Walks field by field: only a quote at the start of a field protects delimiters and line ends.
 Extent first_record(std::string_view text, char delimiter) {
   std::size_t at = 0;
   while (true) {
@@ -68,6 +69,7 @@ std::size_t whole_csv_records(std::string_view text, char delimiter) {
   return whole;
 }
 
+// Fields are views of the record; only fields with doubled quotes are copied, to `unquoted`.
 void split_csv_record(std::string_view record, char delimiter, std::vector<std::string_view>& fields,
                       std::string& unquoted) {
   fields.clear();

@@ -61,6 +61,7 @@ void KindOfCell::add(std::string_view cell, std::uint64_t at) {
   first = shown_part(cell);
 }
 
+// Counts a cell of labels once, where it is in quotes or one of its names ends in a weight.
 void LabelNames::add(std::string_view cell, std::uint64_t line, std::string_view separator) {
   ++cells_;
   if (cell.size() > 2 && cell.front() == '"' && cell.back() == '"') return quoted_.add(cell, line);
@@ -90,6 +91,7 @@ std::string LabelNames::warning(const std::string& origin) const {
       origin, quoted_.line, quoted_.first);
 }
 
+// Counts cells by each form of label that is probably misread; warning() judges by the counts.
 void LabelCells::add(std::string_view cell, std::uint64_t line) {
   cell = trimmed(cell);
   if (cell.empty()) return;

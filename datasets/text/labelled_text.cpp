@@ -180,6 +180,7 @@ std::uint64_t read_samples(Chunks& chunks, const TextModel& model, const TextRul
 
 }  // namespace
 
+// Converts lines, or records of a table, to rows by the vocabulary of `model`.
 CsrSizes parse_labelled_text(const TextSource& source, const TextModel& model, const ReadOptions& options,
                              CsrSink& sink, std::size_t chunk_bytes) {
   std::optional<Table> table;
@@ -235,6 +236,7 @@ Dataset parse_plain_text(std::string_view text, const TextModel& model, bool nor
   return read_to_memory(chunks, model, normalize, threads, report);
 }
 
+// Records to predict for: no labels are needed, and a malformed record becomes an empty row.
 RowPart parse_plain_records(const TextSource& records, const Table& table, std::uint64_t lines_before,
                             const ReadOptions& options, std::uint64_t* lines) {
   LineRules rules = {TextForm::kFastText, true};

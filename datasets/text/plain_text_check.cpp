@@ -65,6 +65,7 @@ struct LinesLook {
   std::size_t delimited = 0;      // further lines that have it
 };
 
+// Counts lines that look like JSON objects, or have the delimiter of a first line of column names.
 LinesLook look_at_lines(std::string_view text) {
   LinesLook look;
   for (std::size_t number = 1; !text.empty() && look.lines < kLookedLines; ++number) {

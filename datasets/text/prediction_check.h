@@ -6,12 +6,12 @@
 
 namespace slide {
 
-// Error message "FILE:LINE: ..." if each of the first lines of `head` is 'name:score TAB name:score',
-// behind a user or not, with probabilities that do not rise, and one has several or there are five; or an
-// object of such predictions; else "". O(bytes looked at, 64 KiB at most).
+// A message "FILE:LINE: ..." where each of the first lines of `head` looks like predictions: 'name:score TAB
+// name:score', with or without a user in front, with probabilities that do not rise, and either some line has
+// several or there are five lines; or a JSON object of predictions. Else "". O(bytes read, 64 KiB at most).
 std::string predictions_of_names(std::string_view head, const std::string& origin);
 
-// The same of lines 'id:score id:score', which features in the order of their values can be, too.
+// The same for lines 'id:score id:score'. Features in the order of their values can look so, too.
 std::string predictions_of_ids(std::string_view head, const std::string& origin);
 
 }  // namespace slide

@@ -160,6 +160,7 @@ std::string column_list(std::string_view head) {
   return shown_part(fmt::format("{}", fmt::join(names, ", ")));
 }
 
+// Reads the header; without a given number of dense columns, takes the most frequent one of the first lists.
 Table::Table(std::string_view text, const std::string& origin, DataFormat format, const TableColumns& columns,
              Labels labels, std::optional<std::uint32_t> dense_columns)
     : columns_(columns),
@@ -220,6 +221,7 @@ std::string_view Table::take_record(std::string_view& text) const {
   return delimiter_ == '\0' ? take_line(text) : take_csv_record(text, delimiter_);
 }
 
+// A blank record has neither labels nor text.
 void Table::split(std::string_view record, LabelledLine& result) const {
   result.labels.clear();
   result.scratch.clear();
@@ -239,6 +241,7 @@ std::optional<std::string_view> Table::label_cell(const LabelledLine& parts) con
   return parts.object.labels.front();
 }
 
+// Takes text, labels, weight and keys of a CSV or TSV record. Throws RowFault.
 void Table::split_fields(std::string_view record, LabelledLine& result) const {
   split_csv_record(record, delimiter_, result.fields, result.unquoted);
   if (result.fields.size() != fields_) {

@@ -110,6 +110,7 @@ std::optional<std::uint32_t> TextModel::label_id(std::string_view name) const {
   return found->second;
 }
 
+// Term weighting: value of feature f = tf(f) * weights[f], tf the count c or 1 + log(c); ids ascending.
 void TextModel::features_of(std::string_view text, bool normalize, Tokenizer& tokenizer, Row& row) const {
   if (has_items(form())) return items_of(text, normalize, row);
   tokenizer.run(text);
@@ -138,6 +139,7 @@ void TextModel::features_of(std::string_view text, bool normalize, Tokenizer& to
   if (normalize) scale_to_unit_length(row.values.data(), used);
 }
 
+// Items by name, each once with value 1; ids ascending.
 void TextModel::items_of(std::string_view text, bool normalize, Row& row) const {
   row.ids.clear();
   row.unknown = 0;
@@ -156,6 +158,7 @@ void TextModel::items_of(std::string_view text, bool normalize, Row& row) const 
   if (normalize) scale_to_unit_length(row.values.data(), row.values.size());
 }
 
+// A hash of options and content: both decide which features a text has.
 std::uint64_t TextModel::digest() const {
   std::uint64_t sum = 1;
   const auto add = [&](std::uint64_t value) { sum = mix64(sum * 3 + value); };
@@ -190,6 +193,7 @@ std::string TextModel::to_bytes() const {
   return std::move(out).bytes();
 }
 
+// Every number and name is checked: a malicious file can have a right checksum.
 std::shared_ptr<const TextModel> TextModel::from_bytes(std::string_view bytes, const TextOptions& options,
                                                        const std::string& origin) {
   ByteReader in(bytes, origin + ": the vocabulary is damaged", "copy the model again or train again");

@@ -4,8 +4,9 @@
 // For interaction logs, items are both features and labels, with equal ids (interactions.h).
 //
 // Feature ids: the vocabulary by decreasing frequency (ties by hash), then text.hash_buckets buckets for
-// features outside the vocabulary. Label ids: by decreasing frequency, ties by name. Independent of the
-// number of threads.
+// features outside the vocabulary. Label ids: by decreasing frequency, ties by name, or as the caller numbers
+// them (LabelIds). Incremental learning adds new features behind the known ones, before the buckets, and new
+// labels behind the known ones. Independent of the number of threads.
 //
 // Immutable, safe from any thread. Not copyable: share it by pointer.
 #pragma once

@@ -69,6 +69,7 @@ bool stands_alone(utf8proc_int32_t code) {
          (code >= 0x20000 && code <= 0x3ffff);
 }
 
+// The role of a code point in words, by its Unicode general category.
 CodeKind kind_of(utf8proc_int32_t code) {
   switch (utf8proc_category(code)) {
     case UTF8PROC_CATEGORY_LO:
@@ -141,6 +142,7 @@ std::uint64_t hash_of_token(std::string_view token) {
   return not_zero(hash_bytes(kWordSeed, token));
 }
 
+// Tokens first, then the features of tokens and of their n-grams.
 void Tokenizer::run(std::string_view text) {
   text_.clear();
   tokens_.clear();
@@ -191,6 +193,7 @@ void Tokenizer::split_words(std::string_view text) {
   end_token(at);
 }
 
+// A token is a run of bytes between white space.
 void Tokenizer::split_blanks(std::string_view text) {
   std::size_t at = 0;
   while (true) {
@@ -207,6 +210,7 @@ void Tokenizer::split_blanks(std::string_view text) {
   }
 }
 
+// Appends the normalised token to text_, and its position and hash to tokens_.
 void Tokenizer::add_token(std::string_view raw, bool ascii) {
   const std::size_t begin = text_.size();
   if (ascii) {
@@ -222,6 +226,7 @@ void Tokenizer::add_token(std::string_view raw, bool ascii) {
   tokens_.push_back({begin, bytes, hash_bytes(kWordSeed, std::string_view(text_).substr(begin))});
 }
 
+// Appends the hashes of all runs of 1 to word_ngrams tokens; the hash of a run chains those of its tokens.
 void Tokenizer::add_word_ngrams() {
   for (std::size_t first = 0; first < tokens_.size(); ++first) {
     std::uint64_t hash = tokens_[first].hash;
@@ -259,6 +264,8 @@ void Tokenizer::add_char_ngrams(std::size_t token) {
   }
 }
 
+// The feature as text: words with blanks between them, or a character n-gram behind ~, with < and > where the
+// word begins and ends.
 std::string Tokenizer::name(std::size_t i) const {
   const Place& place = places_[i];
   std::string name;

@@ -63,6 +63,7 @@ void append_features(const TextOptions& options, const Choice& choice, TextModel
 
 }  // namespace
 
+// Features of at least min_count samples get ids; the others count for their hash buckets.
 void choose_features(const TextOptions& options, const std::vector<FeatureCounter>& counts,
                      TextModelParts& parts) {
   Choice choice{{}, std::vector<std::uint64_t>(options.hash_buckets)};
@@ -79,6 +80,8 @@ void choose_features(const TextOptions& options, const std::vector<FeatureCounte
   append_features(options, choice, parts);
 }
 
+// Keeps the ids of known features, adds new ones behind them, and weighs all by the samples of both data
+// sets.
 void add_features(const TextModel& before, const TextOptions& options,
                   const std::vector<FeatureCounter>& counts, TextModelParts& parts) {
   const TextModelParts& old = before.parts();

@@ -177,6 +177,7 @@ void check_columns(const CsrMatrix& from, const Matrix& matrix) {
   if (from.columns > kIdLimit) fail_input("{}: {} columns; ids have 32 bits", matrix.name, from.columns);
 }
 
+// Borrows 32-bit ids of ascending rows, copies 64-bit ones, and sorts a copy where a row is unsorted.
 void take_ids(const CsrMatrix& from, Matrix& matrix) {
   check_columns(from, matrix);
   const std::uint64_t limit = from.columns != 0 ? from.columns : kIdLimit;
@@ -207,6 +208,7 @@ struct Storage {
 
 }  // namespace
 
+// Checks and takes both matrices; missing feature values are 1, missing labels are rows without labels.
 CsrInput take_csr(const CsrMatrix& features, const CsrMatrix& labels, std::shared_ptr<const void> keep_alive,
                   const char* features_name) {
   const auto storage = std::make_shared<Storage>();

@@ -53,6 +53,7 @@ Data read_with(const DataConfig& config, Dataset rows, std::shared_ptr<const Tex
 
 }  // namespace
 
+// Rows of unit length where data.normalize asks for it. Data from files are scaled by their reader already.
 Dataset scaled_rows(const Data::Impl& data, const DataConfig& config) {
   if (!config.normalize || data.reading) return data.rows;
   DenseRows dense;
@@ -85,7 +86,8 @@ Dataset rows_to_train(const Data::Impl& data, Dataset rows) {
 
 namespace {
 
-// Groups and times come with the samples.
+// Sets data.group and data.time to what the samples were read with. Throws InputError where `config` names
+// other columns or files: groups and times come with the samples.
 void record_keys(const Data::Impl& data, DataConfig& config) {
   const auto check = [](const KeyName& name, const std::string& wanted, const std::string& read) {
     if (wanted.empty() || wanted == read) return;
@@ -102,6 +104,8 @@ void record_keys(const Data::Impl& data, DataConfig& config) {
 
 }  // namespace
 
+// Sets the keys of `config` to the values with which the data was read: the model must read the same way
+// later.
 void record_reading(const Data::Impl& data, slide::Config& config) {
   const std::string weights = data.reading ? data.reading->options.sample_weights : "";
   if (!config.data.sample_weights.empty() && config.data.sample_weights != weights)
@@ -151,6 +155,7 @@ struct DenseStorage {
 
 }  // namespace
 
+// Samples of dense columns alone: no sparse entries, all offsets 0.
 Data Data::from_dense(const float* values, std::uint64_t rows, std::uint64_t columns, const CsrMatrix& labels,
                       std::shared_ptr<const void> keep_alive) {
   return guarded([&] {

@@ -46,6 +46,7 @@ struct Scored {
   std::vector<float> scores;
 };
 
+// Predicts the top k of each sample; probabilities are [samples x k], in the order of the ranking.
 Scored scored(const slide::Predictor& predictor, const Dataset& rows, LossKind loss) {
   const std::size_t k = predictor.options().k;
   Scored found{Ranking(rows.size(), k), std::vector<float>(rows.size() * k)};
@@ -59,6 +60,8 @@ Scored scored(const slide::Predictor& predictor, const Dataset& rows, LossKind l
   return found;
 }
 
+// Adds every prediction with whether it is true, and the first one of each sample; nullopt where a score is
+// no probability.
 std::optional<Reliability> reliability_of(const Scored& found, const Dataset& truth) {
   slide::Reliability all, top;
   for (std::size_t i = 0; i < truth.size(); ++i) {
@@ -89,6 +92,7 @@ void add_coverage(const slide::Model& model, const LabelCounts& counts, Measures
 
 }  // namespace
 
+// Without `reliability`, metrics need one pass over the samples and no probabilities.
 Measures evaluate(const Model& model, const Data& data, const std::vector<std::uint32_t>& ks, int threads,
                   std::optional<Reliability>* reliability) {
   return guarded([&] {

@@ -29,6 +29,8 @@ struct Training {
   Metrics::Groups groups;
 };
 
+// What metrics need of the training labels: frequencies, propensities, frequency groups. Empty without these
+// labels.
 Training training_of(const ScoreOptions& options, std::size_t labels) {
   Training training;
   if (options.training_labels.offsets.size() == 0) return training;
@@ -68,6 +70,7 @@ Measures measures_of(const Metrics& metrics) {
   return measures;
 }
 
+// One data set holds both matrices: scores as its features, true labels as its labels.
 Measures evaluate_scores(const CsrMatrix& scores, const CsrMatrix& labels, const ScoreOptions& options,
                          std::optional<Reliability>* reliability) {
   return guarded([&] {

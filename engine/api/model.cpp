@@ -181,6 +181,8 @@ void Predictor::Impl::predict(const Dataset& rows, const slide::Predictor::Sink&
   predict(rows, predictor->wanted(), sink);
 }
 
+// Small calls reuse working memory from `free`; large ones make their own, which costs little beside their
+// work.
 void Predictor::Impl::predict(const Dataset& rows, const slide::Predictor::Wanted& wanted,
                               const slide::Predictor::Sink& sink) const {
   constexpr std::size_t kFewSamples = 128;
@@ -236,6 +238,7 @@ void Predictor::predict(const Data& data, std::uint32_t* labels, float* scores) 
   });
 }
 
+// All labels that reach their thresholds, as arrays [samples x k] of the largest k, padded with kNoLabel.
 Predictions Predictor::Impl::predict_reaching(const Dataset& rows, const Thresholds& thresholds,
                                               ReachesThreshold reaches) const {
   std::vector<std::vector<Prediction>> found(rows.size());

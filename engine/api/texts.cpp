@@ -28,7 +28,7 @@ void check_rows(const std::vector<std::string_view>& texts, const CsrInput& rows
              rows.view.feature_offsets.size() - 1);
 }
 
-// The features of `data` with a copy of labels of their own, those beyond the model's too: they count as
+// The features of `data` with the labels `rows`, copied. Labels that the model lacks stay: they count as
 // missed.
 Dataset with_labels_of(const Dataset& data, const CsrInput& rows) {
   struct Both {
@@ -46,7 +46,7 @@ Dataset with_labels_of(const Dataset& data, const CsrInput& rows) {
   return {storage, view, data.feature_count(), std::max(data.label_count(), rows.feature_count)};
 }
 
-// Texts and their labels, whose matrix `rows` keeps.
+// Texts with their labels; `rows` owns the label matrix and must outlive the result.
 TextSamples samples_of(const std::vector<std::string_view>& texts, const CsrInput& rows,
                        const std::vector<std::string_view>& names) {
   check_rows(texts, rows);
@@ -78,6 +78,7 @@ Data texts_read(const DataConfig& config, Dataset rows, std::shared_ptr<const Te
 
 }  // namespace
 
+// Learns a vocabulary from the texts, then converts them by it.
 Data Data::learn_texts(const std::vector<std::string_view>& texts, const CsrMatrix& labels,
                        const std::vector<std::string_view>& label_names, const Config& config,
                        bool keep_labels) {

@@ -147,6 +147,7 @@ void check_beginning(const slide::Config& config) {
         "Python by partial_fit()");
 }
 
+// Trains a model on further samples; keys that name files of the earlier data are cleared.
 Model continue_training_on(const Model::Impl& impl, const Data& data, std::uint32_t epochs,
                            const Callbacks& callbacks) {
   const slide::Model& model = impl.model;
@@ -204,6 +205,7 @@ void take_validation_rows(const Data& validation, const Data& train, slide::Conf
   if (!config.data.validation.wanted()) config.data.validation.file = "memory";
 }
 
+// Trains on samples in memory: builds the RunData that a run otherwise reads from files.
 Model train_rows(const Config& config, const Data& train, const Beside& beside, const Callbacks& callbacks) {
   slide::Config used = Internals::of(config);
   check_beginning(used);
@@ -253,7 +255,7 @@ Model train_validated(const Config& config, const Data& train, const Data& valid
 
 namespace {
 
-// `rows` of `data`, with what is known of it.
+// A Data of some rows of `data`, with its reading, names and warnings.
 Data part_of(const Data::Impl& data, Dataset rows) {
   const auto kept = std::make_shared<const Dataset>(std::move(rows));
   Data::Impl part = data;

@@ -18,6 +18,7 @@ Trial trial_of(const slide::Trial& trial) {
           trial.diverged, trial.is_best, trial.pruned, trial.too_large,     trial.taken};
 }
 
+// Runs the search with the caller's options and callbacks, and copies its result to the public types.
 TuneResult tune_on(const slide::Config& stated, const Dataset& rows, const TuneOptions& options,
                    const TuneCallbacks& callbacks) {
   const slide::Config start = effective_config(stated, facts_of(rows));
@@ -59,6 +60,7 @@ TuneResult tune_on(const slide::Config& stated, const Dataset& rows, const TuneO
 
 }  // namespace
 
+// Prepares the samples as training does, then searches on them.
 TuneResult tune(const Config& start, const Data& data, const TuneOptions& options,
                 const TuneCallbacks& callbacks) {
   return guarded_with_callbacks([&] {

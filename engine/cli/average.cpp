@@ -12,6 +12,7 @@ namespace slide::cli {
 
 namespace {
 
+// Makes the ensemble, and prints its size as text or JSON.
 void run_average(const AverageOptions& options, bool json) {
   tolerate_closed_output();
   const EnsembleResult result = make_ensemble(options);

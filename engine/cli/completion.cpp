@@ -84,7 +84,7 @@ std::string settable_keys(const CLI::App& app) {
   return sections.empty() ? "every" : sections == "data" ? "data" : "text";
 }
 
-// The words that the first argument of a command can be, blank-separated; empty where it is none of a few.
+// The possible first arguments of a command, separated by blanks; empty where these are not a few words.
 std::string first_words(const CLI::App& app) {
   if (app.get_name() == "config") return keys_to_explain();
   for (const CLI::Option* option : app.get_options()) {
@@ -164,6 +164,7 @@ std::string zsh_quoted(const std::string& text) {
   return result;
 }
 
+// Option specs for zsh's _arguments, a line each: '--name[meaning]:type:action'.
 std::string zsh_options(const CLI::App& app) {
   std::string specs;
   for (const CLI::Option* option : app.get_options()) {
@@ -241,6 +242,7 @@ std::string fish_options(const CLI::App& app, const std::string& condition) {
   return lines;
 }
 
+// Lines of fish's `complete`: commands, then for each command its options and first words.
 std::string fish_completion(const CLI::App& app) {
   const std::string first = "__fish_use_subcommand";
   std::string lines =

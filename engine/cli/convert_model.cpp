@@ -40,6 +40,7 @@ std::string sizes(const ModelBytes& a, const ModelBytes& b) {
          row("file", a.file, b.file);
 }
 
+// Table with one line per metric: name, before, after.
 std::string measures(const QuantizeResult& result) {
   std::string text;
   const auto add = [&](std::string_view name, std::uint32_t k, double before, double after) {

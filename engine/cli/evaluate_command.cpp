@@ -58,6 +58,7 @@ void require_labels(std::size_t labels, const std::string& path, std::size_t ks)
       path, labels - 1, bytes / 1e6, *free / 1e6);
 }
 
+// Reads the training labels, where --train names them, for propensities, label groups and novelty.
 void take_training(const EvaluateCommand& command, Evaluation& evaluation) {
   Metrics::Propensities propensities;
   Metrics::Groups groups;
@@ -186,6 +187,7 @@ std::size_t max_k(const Evaluation& evaluation) {
   return std::ranges::max(evaluation.ks);
 }
 
+// Removes excluded pairs from `scores`, and from `order`, which has an element for each score or none.
 void leave_out(const LabelPairs& pairs, Dataset& scores, std::vector<std::uint32_t>& order) {
   std::vector<std::uint32_t> kept;
   std::size_t entry = 0;  // of all rows of `scores`
@@ -215,6 +217,8 @@ void check_evaluate_outputs(const EvaluateCommand& command) {
   if (!command.report.empty()) report::check_report_file(command.report, "--report");
 }
 
+// Reads all inputs, each after those it depends on: label names, true labels, training labels, scores,
+// thresholds, excluded pairs.
 void read_all(const EvaluateCommand& command, Evaluation& evaluation) {
   check_counts(command);
   if (!command.labels.empty()) evaluation.index = LabelIndex(command.labels);

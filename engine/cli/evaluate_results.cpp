@@ -19,11 +19,12 @@ SampleRatios ratios_of(const Evaluation& evaluation, const Dataset& scores, cons
   return ratios;
 }
 
-// Labels of samples that have no score in any row, and those that training lacks; as often as they occur.
+// Numbers of true labels, by occurrence: without a score in any row, and without a training sample.
 struct Missing {
   std::uint64_t unscored = 0, untrained = 0;
 };
 
+// Counts occurrences of true labels that no row scores, and of those that no training sample has.
 Missing missing_of(const Evaluation& evaluation) {
   std::vector<bool> scored(labels_of(evaluation));
   for (std::size_t i = 0; i < evaluation.scores.size(); ++i) {
@@ -139,6 +140,7 @@ void format_groups(const Evaluation& evaluation, const Metrics& metrics, Evaluat
   }
 }
 
+// Compares the metrics with those of the scores of --compare, on the same samples.
 void format_comparison(const EvaluateCommand& command, Evaluation& evaluation, const SampleRatios& ratios,
                        EvaluationOutput& output) {
   std::vector<std::uint32_t> order;
@@ -175,6 +177,7 @@ void format_resampled(const EvaluateCommand& command, Evaluation& evaluation, co
 
 }  // namespace
 
+// Computes the rankings, decisions, reliabilities and curve that the outputs need.
 EvaluationResults results_of(const EvaluateCommand& command, const Evaluation& evaluation) {
   const Dataset &scores = evaluation.scores, &truth = evaluation.truth;
   EvaluationResults results{
@@ -189,6 +192,7 @@ EvaluationResults results_of(const EvaluateCommand& command, const Evaluation& e
   return results;
 }
 
+// Adds each result to JSON and text, in the order of the output.
 EvaluationOutput format_results(const EvaluateCommand& command, Evaluation& evaluation,
                                 const EvaluationResults& results) {
   const Metrics metrics = measured(results.ranking, evaluation.truth, *evaluation.empty_metrics);

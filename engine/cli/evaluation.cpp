@@ -76,6 +76,7 @@ void add_measures(CLI::App& app, MeasureOptions& options, const char* ks) {
   app.add_flag("--json", options.json, "Print one JSON object");
 }
 
+// The metrics as text: a row for each k, ascending; columns without meaning for the data are left out.
 std::string table(const Metrics& metrics, const LabelCounts& counts, const Popularity& popularity) {
   std::vector<std::size_t> order(counts.ks().size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -123,6 +124,7 @@ Json interval_json(const SampleRatios& ratios, std::span<const Interval> interva
   return json;
 }
 
+// Writes a line per label: counts, rates at each k, and rates at the thresholds where there are any.
 void write_label_table(const std::string& path, const LabelTable& table) {
   LineFile file(path);
   file.text() += head_of(table);

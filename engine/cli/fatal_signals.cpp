@@ -17,8 +17,8 @@ namespace {
 std::atomic_flag has_reported;
 int exit_code = 0;
 
-// Uses only async-signal-safe functions. Files being written get their names when complete, so that existing
-// files, also checkpoints, stay.
+// Handler of SIGBUS: prints the name of the mapped file that lost its pages, and ends the process. Uses only
+// async-signal-safe functions. Existing files, also checkpoints, stay: files get their names when complete.
 void name_lost_file(int number, siginfo_t* info, void*) {
   const char* path = mapped_path(info->si_addr);
   if (path == nullptr) {

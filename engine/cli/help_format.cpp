@@ -20,6 +20,7 @@ bool takes_several(const CLI::Option& option) {
 
 }  // namespace
 
+// Placeholder of an option's value in help: {a,b} of a validator becomes a|b, a type N or X.
 std::string value_name(const CLI::Option& option) {
   if (option.get_type_size() == 0) return "";
   std::string name = option.get_type_name();

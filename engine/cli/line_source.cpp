@@ -21,6 +21,7 @@ LineSource::LineSource(int descriptor) : descriptor_(descriptor) {
   refuse_endless(descriptor, kStandardInput);
 }
 
+// Appends what the next read() returns to the buffer; false at the end of input.
 bool LineSource::read_more() {
   const std::size_t before = buffer_.size();
   buffer_.resize(before + kReadBytes);
@@ -40,6 +41,8 @@ bool LineSource::has_more_now() const {
   return poll(&wanted, 1, 0) > 0;
 }
 
+// Reads until there is a whole line and either no more input waits or the buffer has kMaxBytes; keeps a
+// begun last line for the next call.
 std::string_view LineSource::next() {
   buffer_.erase(0, used_);
   std::size_t searched = 0, whole = 0;  // bytes up to the end of the last whole line

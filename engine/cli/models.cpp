@@ -60,6 +60,7 @@ void list_models(const ModelsCommand& command) {
           memory_text(double(bytes_of_model(folder, name))));
 }
 
+// Adds a model, or switches the current one, and says what is current.
 void change_models(const ModelsCommand& command) {
   tolerate_closed_output();
   const std::string& folder = command.folder;

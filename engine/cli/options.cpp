@@ -97,6 +97,7 @@ std::vector<std::string> split_list(const std::string& text) {
   return parts;
 }
 
+// An option that takes comma-separated values and may be repeated; `each` checks every value.
 CLI::Option* add_list(CLI::App& app, const char* name, const std::string& meaning, const CLI::Validator& each,
                       const std::function<void(const std::vector<std::string>&)>& take) {
   const auto take_lists = [=](const std::vector<std::string>& lists) {

@@ -54,12 +54,13 @@ std::unique_ptr<const Pinning> pinned(bool pin, int threads, Cluster* cluster = 
 // Adds --seed, which overrides train.seed.
 CLI::Option* add_train_seed(CLI::App& app, std::optional<std::uint64_t>& seed);
 
-// Add --inference and --labels of a model.
+// Add --inference and --rare of a model.
 void add_inference(CLI::App& app, std::optional<Inference>& inference);
 void add_rare(CLI::App& app, std::optional<double>& rare);
 // Add --known and --keep-known, for models of interactions.
 void add_known(CLI::App& app, std::string& file);
 void add_keep_known(CLI::App& app, bool& keep);
+// Adds --labels: a file of label names.
 void add_labels(CLI::App& app, std::string& file);
 // Adds --titles: a file of titles of items, as ItemTitles reads it.
 CLI::Option* add_titles(CLI::App& app, std::string& file);

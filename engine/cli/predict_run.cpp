@@ -121,6 +121,8 @@ class Answers {
 
   static constexpr std::size_t kAtOnce = 128;  // labels whose scores are converted together
 
+  // Prints the answers of a part in the order of its samples: threads answer in any order, into a line per
+  // sample.
   void print_part(const Dataset& part) {
     part_ = part;
     if (!command_.out.empty()) return keep_part(part);

@@ -26,6 +26,8 @@ void leave(Cluster& cluster, int code, std::string_view reason) {
 
 }  // namespace
 
+// Runs the command in all processes of an MPI launcher. Only rank 0 prints results; a failure in one process
+// ends all.
 void run_together(std::string_view command, const std::function<void(Cluster&)>& run) {
   std::unique_ptr<Cluster> cluster = open_cluster();
   if (cluster->size() == 1) return run(*cluster);

@@ -79,6 +79,8 @@ SampleInput::SampleInput(const Model& model, const ModelUse& use, const std::str
       in_pieces_(path == "-" && (cluster.size() > 1 || !standard_input_is_file())),
       names_(names) {}
 
+// Chooses how to read by the kind of input: pipes in pieces, several files, dense arrays, lists of files, or
+// one file as bytes.
 void SampleInput::for_each_part(const Take& take) const {
   if (in_pieces_) return take_pieces(take);
   if (const std::vector<std::string> parts = parts_of(path_); parts.size() > 1)
@@ -139,6 +141,7 @@ void SampleInput::take_pieces(const Take& take) const {
   take_rest(stream, take_checked);
 }
 
+// Text is parsed in pieces of whole lines, which bounds the memory for its rows; arrays are parsed at once.
 void SampleInput::take_bytes(std::string_view bytes, const Take& take) const {
   if (bytes.empty()) return;
   const DataFormat format = format_of(bytes);
@@ -191,6 +194,7 @@ void SampleInput::take_array(std::string_view bytes, DataFormat format, const Ta
   take({std::move(rows), {}, {}, report.unknown_features});
 }
 
+// Dense rows with an .npz matrix of sparse features beside them.
 void SampleInput::take_array_with_dense(const DensePaths& paths, const Take& take) const {
   ReadOptions options = model_read_options(model_, use_.threads);
   ReadReport report;

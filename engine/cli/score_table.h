@@ -23,7 +23,8 @@ struct KeptScore {
 class ScoreTable {
  public:
   void add_user(std::string_view user) { entries_.users.emplace_back(user); }
-  // Scores of a sample, best first, which it sorts by label.
+  // Appends the scores of a sample as a CSR row: `row` is in the order of the ranking and becomes sorted by
+  // label. Equal scores that do not rank by label set has_ties_: only then does write() need the ranks.
   void add_row(std::span<KeptScore> row) {
     for (std::size_t i = 1; i < row.size(); ++i)
       has_ties_ |= row[i].score == row[i - 1].score && row[i].label < row[i - 1].label;

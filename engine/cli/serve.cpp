@@ -28,6 +28,7 @@ struct ServeCommand {
   bool json_logs = false;
 };
 
+// Starts the server and runs it until a signal stops it; `load` is called again for each reload.
 void run_serve(const ServeCommand& command) {
   tolerate_closed_output();
   const std::string& log_file = command.server.access_log;

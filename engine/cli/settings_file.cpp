@@ -87,6 +87,8 @@ void Settings::read_file() {
   for (const config::PlainKey& key : config::parse_plain(bytes.text(), file)) set_variable(key, file);
 }
 
+// Turns a key of the settings file into the environment variable of its option, unless that is set: variables
+// take precedence over the file.
 void Settings::set_variable(const config::PlainKey& key, const std::string& file) {
   std::vector<std::string> known;
   for (const CLI::Option* option : command_->get_options()) {
@@ -103,6 +105,7 @@ void Settings::set_variable(const config::PlainKey& key, const std::string& file
              config::nearest_name(key.key, known));
 }
 
+// Warnings of variables that nearly have the name of an option's variable.
 std::vector<std::string> Settings::misspelt() const {
   std::vector<std::string> known, warnings;
   if (command_ == nullptr) return warnings;
@@ -142,6 +145,8 @@ std::string Settings::place_of(const std::string& variable) const {
   return place == places_.end() ? variable : place->second;
 }
 
+// Where a fault of the parser is about a value from a variable or the file, names that in place of the
+// option.
 std::string Settings::with_source(const std::string& fault) const {
   if (command_ == nullptr) return fault;
   for (const CLI::Option* option : command_->get_options()) {
@@ -157,6 +162,7 @@ std::string Settings::with_source(const std::string& fault) const {
   return fault;
 }
 
+// Puts the variable or the line of the file before a fault that begins with a value from there.
 std::string Settings::with_place(const std::string& fault) const {
   if (command_ == nullptr) return fault;
   for (const CLI::Option* option : command_->get_options()) {

@@ -64,7 +64,7 @@ bool take_name(std::string& name) {
   return !name.empty();
 }
 
-// A name as files have it, without the blanks around it and its quotes, of which two inside stand for one.
+// A name without blanks and quotes around it; two quotes inside become one, as in CSV.
 std::string without_quotes(std::string_view name) {
   name = trimmed(name);
   if (name.size() < 2 || name.front() != '"' || name.back() != '"') return std::string(name);
@@ -120,7 +120,7 @@ void take_names(const SimilarNames& names, std::vector<std::uint32_t>& ids) {
   unknown.end(!ids.empty());
 }
 
-// Says of a name that is not there whether it is one with those behind it, which the shell took apart.
+// Throws for an unknown name. Where it is a known one together with the words behind it, asks for quotes.
 [[noreturn]] void fail_unknown(const std::vector<std::string>& items, std::size_t at,
                                const SimilarNames& names) {
   std::string joined = items[at];
@@ -132,6 +132,7 @@ void take_names(const SimilarNames& names, std::vector<std::uint32_t>& ids) {
   fail_input("{}", names.fault_of(without_quotes(items[at])));
 }
 
+// Ids of --all, of the named items, and of names on standard input for `-`.
 std::vector<std::uint32_t> ids_asked(const SimilarCommand& command, const SimilarNames& names,
                                      std::size_t size) {
   std::vector<std::uint32_t> ids;
@@ -178,6 +179,8 @@ void append_json(const std::string& item, const std::vector<Related>& found, con
   text += line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
+// Searches the most similar labels or features, kItemsAtOnce items at a time, which bounds memory. Many items
+// use rounded rows unless --exact.
 void run_similar(const SimilarCommand& command) {
   if (command.items.empty() == !command.all)
     fail_input("similar: give ITEMs, or - for names on standard input, or --all for each of them");

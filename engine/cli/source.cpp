@@ -119,6 +119,7 @@ Config of_file_or_model(const ConfigText& file, const std::string& init,
   return resolve_over(continued_config(load_model_config(model), model), file, given);
 }
 
+// Reads the configuration; where the file was only taken for one, an error says how to name data.
 Config of_file(const Source& source, const ConfigText& file, const std::vector<std::string>& given) {
   const std::string& path = file.origin;
   const bool guessed =
@@ -175,6 +176,7 @@ bool names_model(const std::string& name) {
   return name.ends_with(".slide") || fs::is_directory(name, ignored) || looks_like_model(name);
 }
 
+// Whether the first argument is a configuration: by its ending, else by its first line.
 bool is_config(const Source& source) {
   if (source.name.empty() || !source.config.empty()) return false;
   if (source.name.ends_with(".toml")) return true;
@@ -190,6 +192,7 @@ bool is_config(const Source& source) {
   return line && is_toml(*line);
 }
 
+// Combines the configuration file with overrides: data first, then --set, then the options that name keys.
 Sourced resolve(const Source& source) {
   const bool named_config = is_config(source);
   Sourced sourced;
@@ -214,6 +217,7 @@ Sourced resolve(const Source& source) {
   return sourced;
 }
 
+// Name of the run: that of the configuration file, else of the first data file, without its ending.
 std::string default_name(const Source& source, const Config& config) {
   const std::string& file = is_config(source) ? source.name : source.config;
   if (!file.empty()) return fs::path(file).stem().string();

@@ -28,7 +28,8 @@ void note(int number) {
   for (const int other : kSignals) signal(other, other == SIGHUP ? SIG_IGN : SIG_DFL);
 }
 
-// A cache being written does not appear (atomic_file.h).
+// Handler before note_only(): prints one line and ends the process. A cache being written does not appear
+// (atomic_file.h).
 void end_at_once(int number) {
   if (noted.exchange(number) != 0) return;  // another thread ends the process
   note(number);

@@ -46,6 +46,7 @@ std::size_t break_of(std::string_view line, std::size_t from, std::size_t room) 
 }
 }  // namespace
 
+// Breaks a line at blanks to `width` columns; continuation lines are indented.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
   std::string result;
   std::size_t from = std::min(text.find_first_not_of(' '), text.size());  // leading blanks
@@ -131,6 +132,7 @@ void EvaluationStatus::show(std::string_view what, std::size_t done, std::size_t
   show_status(fmt::format("{}  {} of {} samples", what, grouped(done), grouped(all)));
 }
 
+// Prints to standard output. Where the reader is gone, ends the command, or with outlive_output goes silent.
 void print_text(std::string_view text) {
   if (quiet) return;
   show_status("");

@@ -127,7 +127,7 @@ void print_report(const EpochReport& report, std::uint32_t epochs) {
 constexpr double kSkewed = 0.02;        // of the neurons in one bucket
 constexpr std::size_t kFewRows = 1000;  // of fewer neurons a bucket holds as many by chance
 
-// One line on tables of which one bucket holds many neurons.
+// A warning where one bucket of the tables of a layer holds many of its neurons; else empty.
 std::string skew_text(const Config& config, const TablesReport& report) {
   const HashConfig& hash = config.layers[report.layer].hash;
   const lsh::Occupancy& occupancy = report.occupancy;
@@ -291,6 +291,7 @@ int signal_to_any(Cluster& cluster) {
   return came != all.end() ? *came : 0;
 }
 
+// Trains and prints progress; throws Ended where a signal stopped the run.
 void train(TrainingRun& run, const TrainCommand& command, Cluster& cluster,
            std::optional<StopSignal>& signals) {
   Status status(run.config(), cluster);

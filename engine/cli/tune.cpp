@@ -133,6 +133,7 @@ void check_is_configuration(const std::string& path) {
   }
 }
 
+// Where the search writes: a configuration, and its report of the same name with .html.
 Output output_of(const TuneCommand& command, const Config& start) {
   const fs::path file = command.out.empty()
                             ? "run" / fs::path(default_name(command.source, start) + "-tuned.toml")

@@ -149,6 +149,7 @@ void place_labels(std::vector<std::string>& arguments) {
 
 }  // namespace
 
+// Lets one --set take several assignments: repeats --set before each further word KEY=VALUE.
 std::vector<std::string> arguments_of(int argc, char** argv) {
   std::vector<std::string> arguments;
   bool behind_set = false;  // all words since --set were keys

@@ -49,6 +49,7 @@ class ByteCounts {
 
 }  // namespace
 
+// Levenshtein distance, one row of its table at a time. From `limit` on, a lower bound of it.
 std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit) {
   const auto [shorter, longer] = std::minmax({a.size(), b.size()});
   if (longer - shorter >= limit) return longer - shorter;

@@ -97,6 +97,7 @@ struct Parser::TomlAccess {
                                      nearest_name(name, parser.names_of_sections())));
   }
 
+  // Sets the field of a key, which may have an old name. A field that is set under two names is an error.
   void read_value(const Section& section, const std::string& key, const toml::node& node) const {
     const std::string written = fmt::format("{}.{}", section.name, key);
     const std::string name = present_name(written, renamed_keys());
@@ -134,6 +135,8 @@ struct Parser::TomlAccess {
     for (std::size_t i = 0; i < layers->size(); ++i) read_layer(i, (*layers)[i]);
   }
 
+  // Reads a file in the order of its tables. The number of [[layer]] tables comes first: layers have no
+  // fields before.
   void read_root(const toml::table& root) const {
     if (const toml::array* layers = root["layer"].as_array();
         layers != nullptr && layers->size() != parser.config_.layers.size())
@@ -156,6 +159,7 @@ void Parser::read(std::string_view text) {
   TomlAccess{*this}.read_root(parse_toml(text, origin_));
 }
 
+// Applies `section.key=value`, the value in TOML, or text without quotes.
 void Parser::apply_override(const std::string& text) {
   const std::string where = fmt::format("--set {}", text);
   const std::size_t equals = text.find('=');
@@ -181,7 +185,8 @@ void Parser::note_old_name(const std::string& where, const std::string& was, con
       fmt::format("{}: '{}' is now called '{}'; the old name is still read", where, was, is));
 }
 
-// A stored configuration may have them: its model predicts with all their neurons.
+// Throws for sampled hidden layers in a file or an override. A stored configuration may have them: its model
+// predicts with all their neurons.
 void Parser::refuse_sampled_hidden() const {
   for (std::size_t i = 0; i + 1 < config_.layers.size(); ++i) {
     const auto place = places_.find(layer_name(i) + ".kind");
@@ -247,6 +252,8 @@ std::string Parser::place(unsigned line) const {
   return fmt::format("{}:{}", origin_, line);
 }
 
+// Stored text is read leniently: unknown keys are notes, and missing ones get the values that they had when
+// it was written.
 Config parse_stored(std::string_view text, const std::string& origin, std::span<const Renamed> renamed,
                     std::vector<std::string>& notes) {
   const toml::table root = parse_toml(text, origin);

@@ -30,7 +30,8 @@ std::string default_text(const Field& field, const Field& of_last) {
   return value == last ? fmt::format("`{}`", value) : fmt::format("`{}`; last layer `{}`", value, last);
 }
 
-// `last` is the same section of the last layer, or `section` itself.
+// Appends the Markdown table of a section's keys. `last`: the same section of the last layer, whose defaults
+// may differ; else `section` itself.
 void append_reference(std::string& out, const Section& section, const Section& last) {
   fmt::format_to(std::back_inserter(out), "\n## `{}`\n\n", section.heading);
   out += "| Key | Type | Default | Range | Meaning |\n|---|---|---|---|---|\n";

@@ -50,6 +50,7 @@ MaybeViolation check_blocks(const TrainConfig& train) {
   return std::nullopt;
 }
 
+// Rules for what only the last layer may have, or only the others.
 MaybeViolation check_place(const LayerConfig& layer, const std::string& name, bool last) {
   if (!last && layer.size == 0) {
     return violation(name + ".size", "must be above 0: only the last layer takes its size from the data");
@@ -126,7 +127,8 @@ MaybeViolation check_columns(const DataConfig& data) {
   return std::nullopt;
 }
 
-// Rules of data.group and data.time, which data.test_after needs, too.
+// Rules of data.group and data.time: both choose validation samples out of the training samples; data.time
+// also chooses test samples (data.test_after). Interaction logs have times, but no groups.
 MaybeViolation check_sample_keys(const DataConfig& data) {
   for (const bool is_time : {false, true}) {
     const char* const key = is_time ? "data.time" : "data.group";

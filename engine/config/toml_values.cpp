@@ -62,6 +62,7 @@ bool set(const Text& text, const toml::node& node) {
   return node.is_string();
 }
 
+// A path, or a list of paths, which the member holds as one text (path_of_parts()).
 bool set(const Files& files, const toml::node& node) {
   const toml::array* list = node.as_array();
   if (list == nullptr) return set(Text{files.member}, node);
@@ -113,6 +114,7 @@ bool set(const PowerOrFile& either, const toml::node& node) {
   return set_number_or<Text>(either.member, either.range, node);
 }
 
+// true is one item; an integer is a number of items; a number below 1 is a share.
 bool set(const NewestItems& newest, const toml::node& node) {
   TestNewest value;
   if (node.is_boolean()) {
@@ -126,6 +128,7 @@ bool set(const NewestItems& newest, const toml::node& node) {
   return true;
 }
 
+// Keeps a date or number as text: the log decides what it is compared with.
 bool set(const Time& time, const toml::node& node) {
   std::ostringstream text;
   if (node.is_date()) {
@@ -208,6 +211,7 @@ toml::table parse_toml(std::string_view text, const std::string& origin) {
   }
 }
 
+// Returns a table with the value as `v`. What is no TOML value is a string, so that paths need no quotes.
 toml::table parse_toml_value(const std::string& where, std::string_view text) {
   try {
     toml::table table = toml::parse(fmt::format("v = {}\n", text));

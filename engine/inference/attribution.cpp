@@ -80,6 +80,8 @@ void Attribution::split_crosses() {
   }
 }
 
+// Backpropagates the logit's gradient to the input, multiplies it by the feature values and adds the linear
+// term.
 std::span<const FeaturePart> Attribution::of(std::uint32_t label) {
   const Block& block = batch_.blocks.front();
   set_output_gradient(label);

@@ -23,6 +23,7 @@ BatchBounds::Form BatchBounds::fastest(const Parameters& weights) {
   return kernels::active().fast_bf16 && weights.is_fp32() ? Form::kBf16 : Form::kFloat;
 }
 
+// Measures lengths and biases per group of neurons, then rounds the rows to keep.
 BatchBounds::BatchBounds(const Layer& output, std::span<const std::uint32_t> ids, std::size_t kept, Form form,
                          std::size_t group, int threads)
     : output_(output),
@@ -104,7 +105,8 @@ BatchBounds::RoundedRows BatchBounds::make_rows(std::size_t count) const {
   return rows;
 }
 
-// Rounds the row of a neuron into place `place` of `rows`, but for its start; `row` is a buffer of stride_.
+// Rounds the row of a neuron into place `place` of `rows`; start_of() computes its start. `row`: buffer
+// [stride_].
 void BatchBounds::round_row(std::size_t neuron, std::size_t place, RoundedRows& rows,
                             std::vector<float>& row) const {
   const auto& k = kernels::active();
@@ -121,7 +123,7 @@ void BatchBounds::round_row(std::size_t neuron, std::size_t place, RoundedRows& 
   }
 }
 
-// The correction of a row for activations that are stored with 128 added.
+// The correction of a row for activations that are stored with 128 added: -128 times the sum of its numbers.
 std::int32_t BatchBounds::start_of(std::size_t place, const RoundedRows& rows) const {
   const std::int8_t* q = rows.q.data() + place * stride_;
   return -128 * std::accumulate(q, q + stride_, 0);
@@ -165,7 +167,8 @@ BatchBounds::Scratch BatchBounds::make_scratch(std::size_t neurons, std::size_t 
   return scratch;
 }
 
-// |w.x - w'.x'| <= |w - w'| |x| + |w'| |x - x'| by the triangle and Cauchy-Schwarz inequalities.
+// Computes what the error bound |w - w'| |x| + |w'| |x - x'| needs of each sample x, rounded to x': lengths
+// of x and of x - x', and for kInt8 also x' itself.
 void BatchBounds::begin_block(const BlockInput& in, std::size_t first, Scratch& scratch) const {
   const auto& k = kernels::active();
   bool below_zero = false;
@@ -195,8 +198,10 @@ void BatchBounds::begin_block(const BlockInput& in, std::size_t first, Scratch& 
   }
 }
 
-// Rounds sample s of a block to bytes and computes the error; the block begins with sample `first` of the
-// batch.
+// Rounds the activations x of sample s of a block to bytes: x[c] ~ step * (byte[c] - zero), zero = 128 where
+// the block has negative activations, else 0. Writes them to scratch.words [columns / 4 x lanes], four
+// successive columns a word, the first in the lowest byte, and x less its rounded value to scratch.error. The
+// block begins with sample `first` of the batch.
 void BatchBounds::round_sample(const float* x, bool below_zero, std::size_t s, std::size_t first,
                                std::size_t lanes, Scratch& scratch) const {
   const std::size_t n = columns();
@@ -219,6 +224,7 @@ void BatchBounds::round_sample(const float* x, bool below_zero, std::size_t s, s
   }
 }
 
+// Rounds the rows that have no kept copy. They lie anywhere in memory, so that rows ahead are prefetched.
 void BatchBounds::load(std::size_t first, std::size_t count, Scratch& scratch) const {
   scratch.first = first;
   scratch.count = count;
@@ -232,6 +238,7 @@ void BatchBounds::load(std::size_t first, std::size_t count, Scratch& scratch) c
   }
 }
 
+// z [loaded neurons x lanes] = rounded row . rounded activations + bias; exact products for kFloat.
 void BatchBounds::score(const BlockInput& in, std::size_t first, LayerScratch& layer, Scratch& scratch,
                         float* z) const {
   const auto& k = kernels::active();

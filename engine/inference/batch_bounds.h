@@ -39,9 +39,9 @@ class BatchBounds {
 
   // Rows of some neurons, rounded.
   struct RoundedRows {
-    AlignedArray<std::uint32_t> pairs;       // to bfloat16
-    AlignedArray<std::int8_t> q, exponents;  // or to int8
-    std::vector<std::int32_t> starts;        // correction for the offset 128 of unsigned activations
+    AlignedArray<std::uint32_t> pairs;       // kBf16: [rows x stride / 2], two columns each
+    AlignedArray<std::int8_t> q, exponents;  // kInt8: [rows x stride], and a power of two per row
+    std::vector<std::int32_t> starts;        // kInt8: correction for the offset 128 of unsigned activations
     std::vector<float> shift;                // the neurons' biases
   };
 
@@ -54,8 +54,8 @@ class BatchBounds {
     // One element per sample of the batch:
     std::vector<float> lengths, error_lengths;  // lengths of the activations and of their rounding errors
     AlignedArray<std::uint32_t> words;  // activations rounded to bytes, [columns / 4 x lanes] per block
-    AlignedArray<float> steps;
-    std::vector<bool> is_signed;  // whether its block has negative activations
+    AlignedArray<float> steps;          // activation = step * (byte - offset)
+    std::vector<bool> is_signed;        // whether its block has negative activations
   };
   // For batches of up to `samples` samples and up to `neurons` loaded neurons.
   Scratch make_scratch(std::size_t neurons, std::size_t samples) const;

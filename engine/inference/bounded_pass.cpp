@@ -13,11 +13,12 @@ namespace {
 
 constexpr std::size_t kGroup = WideBounds::kGroup;
 constexpr std::size_t kChunk = 32 * kGroup;  // neurons per tile: their scores stay in cache
-// neurons whose bounds of the linear term are computed together
+// Neurons whose bounds of the linear term are computed together.
 constexpr std::size_t kWideTile = 256 * kGroup;
-constexpr std::size_t kExactCost = 64;  // of one exact score for one sample, in scores of a pass over all
-// Candidates of a sample that are listed before they are scored, at least: few, for scores raise the
-// threshold.
+// Cost of one exact score for a single sample, in scores of a pass over all neurons.
+constexpr std::size_t kExactCost = 64;
+// Min number of candidates of a sample that are scored together: few, since exact scores raise the threshold
+// and so exclude later candidates.
 constexpr std::size_t kMinCandidates = 16;
 constexpr std::size_t kManyScored = 512;  // exact scores per sample that pay for any number of neurons
 constexpr std::size_t kMoreByRow = 4;     // times as many, where one sample costs its block an exact pass
@@ -72,6 +73,8 @@ BoundedPass::Scratch BoundedPass::make_scratch(std::size_t blocks, std::size_t l
   return scratch;
 }
 
+// Goes through the neurons by tiles: bounds of the linear term, approximate scores, exact scores of the
+// candidates. These raise the thresholds of later tiles.
 std::span<const std::uint32_t> BoundedPass::score(PredictionBatch& batch, Scratch& scratch) const {
   scratch.limit = std::max(kMinCandidates, 2 * batch.k);
   choose_blocks(batch, scratch);
@@ -105,6 +108,8 @@ void BoundedPass::choose_blocks(PredictionBatch& batch, Scratch& scratch) const 
   }
 }
 
+// Prepares the bounds of a block, and scores the labels with the largest kNN votes exactly, for a high first
+// threshold. Leaves samples without bounds to ExactPass.
 void BoundedPass::begin_block(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const {
   const BlockInput& in = batch.inputs[b];
   const std::size_t first = batch.sample(b, 0);
@@ -155,6 +160,8 @@ bool BoundedPass::may_reach(std::uint32_t b, const BatchBounds::Reach& reach, co
   return false;
 }
 
+// Computes approximate scores z [count x lanes] of neurons [first, first + count) for each block that may
+// need them, and lists the candidates.
 void BoundedPass::score_chunk(std::size_t first, std::size_t count, PredictionBatch& batch,
                               Scratch& scratch) const {
   bool loaded = false;
@@ -172,8 +179,9 @@ void BoundedPass::score_chunk(std::size_t first, std::size_t count, PredictionBa
   }
 }
 
-// Sets, for each sample of block b, max_excess and the threshold of approximate scores for a group of
-// neurons.
+// Sets, for each sample of block b and a group of neurons: max_excess, the error bound with exact score <=
+// approximate score + max_excess, and the threshold min_score - max_excess, below which no approximate score
+// belongs to the top k.
 void BoundedPass::set_thresholds(std::uint32_t b, std::size_t group, PredictionBatch& batch,
                                  Scratch& scratch) const {
   constexpr std::size_t kGroups = kWideTile / kGroup;
@@ -195,7 +203,7 @@ void BoundedPass::list_candidates(std::uint32_t b, std::size_t group, const floa
                                   PredictionBatch& batch, Scratch& scratch) const {
   const std::size_t lanes = batch.inputs[b].lanes;
   set_thresholds(b, group, batch, scratch);
-  const bool across = lanes == 1 && count == kGroup;  // a single sample: by neuron, as others by sample
+  const bool across = lanes == 1 && count == kGroup;  // a single sample: neurons take the lanes
   if (across) std::fill_n(scratch.threshold.begin(), kGroup, float{scratch.threshold[0]});
   const std::size_t found = kernels::active().select_above(z, across ? 1 : count, across ? kGroup : lanes,
                                                            scratch.threshold.data(), scratch.places.data());

@@ -79,7 +79,7 @@ class BoundedPass {
   BatchBounds hidden_bounds_;
   CandidateRescorer rescorer_;
   std::shared_ptr<const WideBounds> wide_bounds_;
-  // Without a linear term, by chunk: of its neurons; of those and all later ones.
+  // Without a linear term, upper bounds by chunk of neurons: of its own, and of its own and all later ones.
   std::vector<BatchBounds::Reach> reach_, rest_;
 };
 

@@ -76,6 +76,8 @@ class CalibrationFit::Loss {
     SymmetricMatrix hessian{};
     SymmetricMatrix bound{};  // of the Hessian for any w, as p (1 - p) <= 1/4
   };
+  // Derivatives of the log loss, summed over the pairs (lower triangles of matrices): gradient, Hessian, and
+  // an upper bound of the Hessian with p (1 - p) <= 1/4.
   Derivatives derivatives_at(const Terms& w) const {
     Derivatives sum;
     for (const Pair& pair : pairs_) {
@@ -100,6 +102,7 @@ class CalibrationFit::Loss {
   double hit_target_, miss_target_;
 };
 
+// Minimises the log loss over w = (slope, offset, mass) by Newton's method.
 std::optional<Calibration> CalibrationFit::fit() const {
   constexpr int kMaxSteps = 100;
   constexpr double kMinGain = 1e-10;  // of the loss by a step, relative

@@ -25,6 +25,7 @@ void CandidateRescorer::score_votes(std::uint32_t b, std::size_t s, PredictionBa
   }
 }
 
+// Scores the labels of the kFirst or k largest votes.
 void CandidateRescorer::score_first_votes(std::uint32_t b, std::size_t s, PredictionBatch& batch,
                                           Scratch& scratch) const {
   const std::size_t sample = batch.sample(b, s);
@@ -42,6 +43,8 @@ void CandidateRescorer::score_first_votes(std::uint32_t b, std::size_t s, Predic
   score_votes(b, s, batch, scratch);
 }
 
+// A label without a score so far scores below the top k, so that threshold and vote bound its mixed
+// probability.
 void CandidateRescorer::score_last_votes(std::uint32_t b, std::size_t s, PredictionBatch& batch,
                                          Scratch& scratch) const {
   const std::size_t sample = batch.sample(b, s);
@@ -58,6 +61,8 @@ void CandidateRescorer::score_last_votes(std::uint32_t b, std::size_t s, Predict
   score_votes(b, s, batch, scratch);
 }
 
+// Scores kFirst candidates at a time, those of the highest bounds first; their scores raise the threshold,
+// which excludes most of the others. Labels that a vote has given a score already are left out.
 std::size_t CandidateRescorer::score(std::vector<Candidate>& candidates, std::uint32_t b, std::size_t s,
                                      PredictionBatch& batch, Scratch& scratch) const {
   const std::size_t sample = batch.sample(b, s);

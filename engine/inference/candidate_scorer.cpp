@@ -25,6 +25,8 @@ std::uint32_t ordered_bits(float value) {
 
 }  // namespace
 
+// Builds the search index, whose longest rows are scored for every sample, and the indices of the linear
+// term.
 CandidateScorer::CandidateScorer(const Network& network, std::size_t candidates, bool bound_first,
                                  int threads)
     : network_(network),
@@ -92,6 +94,8 @@ void CandidateScorer::score_always(PredictionBatch& batch, Scratch& scratch) con
   pass_.score(always_ids_, always_postings_ ? &*always_postings_ : nullptr, blocks, batch, scratch.pass);
 }
 
+// Scores the candidates z [candidates] of one sample: votes first, so that they get their scores; then offers
+// those with an exact score to the top k.
 void CandidateScorer::score_sample(std::size_t b, std::size_t s, PredictionBatch& batch,
                                    Scratch& scratch) const {
   const SparseRow row = batch.single_features(b, s);

@@ -63,6 +63,7 @@ class Chunks {
   }
 
  private:
+  // Starts the walks over the postings, which then add the linear term: the inputs get no features for it.
   static void begin(const WidePostings* postings, std::span<const std::uint32_t> blocks,
                     const PredictionBatch& batch, Scratch& scratch) {
     scratch.inputs.clear();

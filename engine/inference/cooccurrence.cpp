@@ -34,6 +34,8 @@ const Neighbours* knn_with_cooccurrence(const Neighbours* neighbours) {
   return neighbours;
 }
 
+// Formula in cooccurrence.h. All probabilities are read first: what a label receives is not propagated
+// further.
 void propagate_cooccurrence(const Neighbours& cooccurrence_knn, LossKind loss, std::span<Prediction> best) {
   const auto top = best.first(std::min(best.size(), kPropagatingLabels));
   const LabelCooccurrence& cooccurrence = cooccurrence_knn.cooccurrence();

@@ -53,6 +53,8 @@ float threshold_between(float score, std::optional<float> lower) {
   return !lower || (middle > *lower && six_digits_of(below) < decimal_of(middle)) ? middle : score;
 }
 
+// The threshold of the highest F1; with a goal, the lowest one that reaches goal.precision. It lies between
+// two scores, so that rounding cannot change what reaches it. Without any, a threshold above all scores.
 BestThreshold best_of(std::span<const Scored> descending, std::uint64_t positives,
                       const ThresholdGoal& goal) {
   if (descending.empty()) return {std::numeric_limits<float>::infinity(), {}};
@@ -84,6 +86,7 @@ BestThreshold best_threshold(const Dataset& scores, const Dataset& truth, const 
   return best_of(descending_scores(scores, truth), truth.label_entries(), goal);
 }
 
+// The best threshold of all scores together, then one for each label with enough samples.
 Thresholds best_thresholds(const Dataset& scores, const Dataset& truth, const ThresholdGoal& goal) {
   std::vector<Scored> by_label = descending_scores(scores, truth);
   const double all = decimal_of(best_of(by_label, truth.label_entries(), goal).threshold);

@@ -26,6 +26,7 @@ class DecisionSums {
  public:
   DecisionSums(const Dataset& truth, std::size_t labels) : truth_(truth) { sums_.labels.resize(labels); }
 
+  // Counts one sample with the predicted labels `given`.
   void add(std::size_t sample, std::span<const std::uint32_t> given) {
     const auto carried = truth_.labels(sample);
     DecisionCounts own{given.size(), 0, carried.size()};
@@ -39,6 +40,8 @@ class DecisionSums {
     add_to(sums_.samples, own.rates());
   }
 
+  // Turns the sums into means: over labels that occur (macro), over samples, and rates of the pooled counts
+  // (micro).
   Decisions take() {
     DecisionCounts all;
     std::size_t occurring = 0;  // labels that are true or given somewhere

@@ -1,4 +1,6 @@
-// Exact scores of one set of neurons for all samples of some blocks, and their top k.
+// Exact scores of one set of neurons for all samples of some blocks: their top k and, where a batch needs
+// it, their softmax normaliser. Tile by tile (Chunks); only scores that reach the k-th best so far are
+// offered to the top k.
 //
 // Immutable, safe from any thread with one Scratch per thread; refers to the layer.
 #pragma once
@@ -17,9 +19,9 @@ class ExactPass {
   struct Scratch {
     Chunks::Scratch chunks;
     std::vector<float> threshold;       // by lane: lower scores are ignored
-    std::vector<std::uint32_t> places;  // indices of scores at or above the threshold
-    std::vector<float> chunk_norm;      // by lane
-    AlignedArray<float> columns;        // scores of a few neurons, by lane
+    std::vector<std::uint32_t> places;  // indices in [tile x lanes] of scores that reach the threshold
+    std::vector<float> chunk_norm;      // by lane: log of the sum of exp(score) over a tile
+    AlignedArray<float> columns;        // scores of a few neurons, [lanes x neurons]
   };
 
   // `postings`: whether the output layer has a linear term that is evaluated from postings.
@@ -27,9 +29,9 @@ class ExactPass {
   const Chunks& chunks() const { return chunks_; }
   Scratch make_scratch(std::size_t blocks, std::size_t lanes) const;
 
-  // Scores the neurons `ids` (ascending) for the samples of `blocks`; adds the results of those of
-  // batch.exact, of all with batch.log_softmax or k > TopK::kMaxInOrder, to batch.best, batch.log_norm and
-  // batch.votes. See Chunks::go_over().
+  // Scores the neurons `ids` (ascending) for the samples of `blocks` (indices of blocks in the batch); adds
+  // the results of those of batch.exact, of all with batch.log_softmax or k > TopK::kMaxInOrder, to
+  // batch.best, batch.log_norm and batch.votes. `postings`: as of Chunks::go_over().
   void score(std::span<const std::uint32_t> ids, const WidePostings* postings,
              std::span<const std::uint32_t> blocks, PredictionBatch& batch, Scratch& scratch) const;
 

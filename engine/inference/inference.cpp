@@ -23,6 +23,8 @@ constexpr std::size_t kBestAtOnce = 1ULL << 21;  // max labels kept for a batch 
 
 }  // namespace
 
+// Resolves the mode and makes or shares its scorers. Under kAuto, calls that need all neurons get them in
+// addition (all_neurons_).
 Predictor::Predictor(const TrainedNetwork& trained, const InferenceOptions& options)
     : trained_(trained),
       options_(options),
@@ -99,6 +101,7 @@ std::size_t Predictor::block_lanes() const {
                                            : 1;  // a first layer by neuron sums over the block's features
 }
 
+// Grows the working memory for batches of `blocks` x `lanes` samples; keeps it where it suffices.
 Predictor::Scratch::Work& Predictor::reserve(std::size_t blocks, std::size_t lanes, std::size_t entries,
                                              bool exact, Scratch& scratch) const {
   std::unique_ptr<Scratch::Work>& work = scratch.work(lanes, exact);
@@ -121,6 +124,7 @@ void Predictor::predict(const Dataset& data, std::vector<Scratch>& scratch, cons
   predict(data, wanted(), scratch, sink);
 }
 
+// Divides the samples into batches of blocks, and predicts the batches in parallel, one scratch per thread.
 void Predictor::predict(const Dataset& data, const Wanted& wanted, std::vector<Scratch>& scratch,
                         const Sink& sink) const {
   check(data);

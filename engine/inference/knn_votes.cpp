@@ -70,6 +70,8 @@ bool KnnVotes::better(const Mixed& a, const Mixed& b) {
   return a.score > b.score || (a.score == b.score && a.label < b.label);
 }
 
+// The mean of network probability and kNN vote (Neighbours::mixed()); a score of NaN counts as minus
+// infinity.
 KnnVotes::Mixed KnnVotes::mixed(std::uint32_t label, double score, double vote) const {
   const double known = std::isnan(score) ? -std::numeric_limits<double>::infinity() : score;
   const double probability = probability_of(loss_, known);
@@ -93,6 +95,7 @@ double KnnVotes::min_mixed(std::size_t i, const TopK& best) {
   return *kth;
 }
 
+// Sets voted_ to the mixed probabilities of the labels with votes, best first.
 void KnnVotes::mix_voted(std::size_t i, double log_norm) {
   voted_.clear();
   for (std::size_t v = from_[i]; v < from_[i + 1]; ++v)
@@ -100,8 +103,9 @@ void KnnVotes::mix_voted(std::size_t i, double log_norm) {
   std::sort(voted_.begin(), voted_.end(), better);
 }
 
-// Below a bound, the order of logits is the order of probabilities; where probabilities round to the same
-// value, logits decide, as everywhere.
+// Divides the labels without votes, at logit kMaxLogit, into others_ and tail_. Above it, probabilities near
+// 1 may round to another order; up to it, the order of logits is that of probabilities, and where these round
+// to the same value, logits decide, as everywhere.
 void KnnVotes::split_others(std::span<const Prediction> best) {
   const auto is_head = [&](const Prediction& one) {
     return is_normalised(loss_) || one.score > LogOddsOfShare::kMaxLogit;
@@ -147,6 +151,8 @@ void KnnVotes::append_tail(std::span<const Prediction> part, TopK& best) const {
   }
 }
 
+// Merges three lists, each best first, until there are k labels: voted_, others_, and tail_ behind all of
+// others_. tail_ is in the order of its logits, so that a place in it is found by a binary search.
 void KnnVotes::mix(std::size_t i, double log_norm, TopK& best) {
   if (!has_votes_[i]) return;
   for (const Vote& vote : of(i)) has_vote_[vote.label] = true;

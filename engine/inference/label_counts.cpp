@@ -22,6 +22,7 @@ std::vector<std::uint32_t> occurring(const Ranking& ranking, const Dataset& trut
 
 }  // namespace
 
+// Counts positives by label, and predictions and hits [ids x ks]: rank r counts for every k above r.
 LabelCounts::LabelCounts(const Ranking& ranking, const Dataset& truth, std::vector<std::uint32_t> ks,
                          std::size_t labels)
     : ks_(std::move(ks)),

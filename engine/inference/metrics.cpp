@@ -27,6 +27,7 @@ double ideal_dcg(std::size_t hits) {
 
 }  // namespace
 
+// Formula in metrics.h. Tabulated by label or by frequency, whichever takes fewer values.
 InversePropensities::InversePropensities(std::span<const std::uint32_t> label_frequencies,
                                          std::size_t samples, double a, double b)
     : frequencies_(label_frequencies) {
@@ -52,6 +53,8 @@ const char* name_of(LabelGroup group) {
   return kNames[std::size_t(group)];
 }
 
+// Head, middle and tail: labels by falling frequency, divided where a third and two thirds of all (sample,
+// label) pairs are reached. Labels of equal frequency are in one group.
 LabelGroups::LabelGroups(std::span<const std::uint32_t> label_frequencies)
     : groups_(label_frequencies.size(), LabelGroup::kTail) {
   std::vector<std::uint32_t> order(label_frequencies.size());
@@ -87,6 +90,7 @@ Metrics::Metrics(std::vector<std::uint32_t> ks, Propensities inverse_propensitie
   }
 }
 
+// Sets is_hit_ by rank once, then adds the sample to the sums of each k.
 void Metrics::add(std::span<const std::uint32_t> predicted_ranked,
                   std::span<const std::uint32_t> true_labels_sorted) {
   ++samples_;
@@ -104,6 +108,8 @@ void Metrics::add(std::span<const std::uint32_t> predicted_ranked,
     add_hits(sums_[i], ks_[i], predicted, true_labels_sorted.size());
 }
 
+// Adds one sample to the sums of one k. `labels`: number of its true labels. Weights are inverse
+// propensities; best_ has those of the true labels, largest first, which the ideal ranking has.
 void Metrics::add_hits(Sums& sums, std::uint32_t k, std::span<const std::uint32_t> predicted,
                        std::size_t labels) const {
   std::uint64_t hits = 0;
@@ -243,6 +249,7 @@ std::vector<std::string> Metrics::names() const {
   return names;
 }
 
+// Numerator and denominator of each metric, in the order of names().
 void Metrics::append_ratios(std::vector<Ratio>& ratios) const {
   const auto samples = static_cast<double>(samples_);
   for (std::size_t i = 0; i < ks_.size(); ++i)

@@ -14,6 +14,7 @@ bool PopularItems::are_given(const TrainedNetwork& trained) {
   return trained.network.config().data.kind == DataKind::kInteractions && !trained.label_frequencies.empty();
 }
 
+// Ranks the own labels by their share of the users, or of all entries under softmax.
 PopularItems::PopularItems(const TrainedNetwork& trained) {
   if (!are_given(trained)) return;
   const Config& config = trained.network.config();

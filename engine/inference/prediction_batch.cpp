@@ -47,6 +47,8 @@ void PredictionBatch::reserve(const TrainedNetwork& trained, std::size_t block_c
                   trained.network.parts().own_neurons());
 }
 
+// Loads each block, collects its votes before any layer changes it, and runs its hidden layers. With
+// `hidden`, these are computed already.
 void PredictionBatch::begin(const Network& network, const Dataset& data, std::size_t first_sample,
                             std::size_t end) {
   features = network.sample_features();

@@ -50,6 +50,7 @@ Ranking ranked(const Dataset& scores, std::size_t limit, int threads) {
   return ranking;
 }
 
+// Ranks by score; equal scores by order[entry], entries counted over all rows.
 Ranking ranked_in_order(const Dataset& scores, const std::vector<std::uint32_t>& order, std::size_t limit,
                         int threads) {
   if (order.empty()) return ranked(scores, limit, threads);
@@ -90,6 +91,7 @@ Dataset scores_without(const Dataset& scores, const LabelPairs& pairs) {
   return scores_of(std::move(kept), scores.feature_count());
 }
 
+// Adds the weighted scores of each label over all data sets; a label without a score counts as 0.
 Dataset weighted_sum(std::span<const Dataset> scores, std::span<const double> weights) {
   DatasetArrays sums;
   std::uint32_t labels = 0;

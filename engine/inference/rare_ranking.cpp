@@ -16,6 +16,7 @@ double log_probability_of(LossKind loss, double score) {
 
 }  // namespace
 
+// Sorts by log p + power * log(inverse propensity); scores stay with their labels.
 void RareRanking::rank(LossKind loss, std::span<Prediction> best, Scratch& scratch) const {
   scratch.clear();
   for (const Prediction& one : best)

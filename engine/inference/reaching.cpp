@@ -50,6 +50,8 @@ bool reaches_written(double score, double threshold) {
   return six_digits_of(score) >= threshold;
 }
 
+// Answers the rows whose k labels do not all reach the threshold, and asks again for more labels of the
+// others; `places` maps these to rows of `data`.
 void predict_reaching(const Dataset& data, Predictor::Wanted wanted, const ReachingLimits& limits,
                       const Reaches& reaches, const PredictCall& call, const Predictor::Sink& sink) {
   Dataset rows = data;

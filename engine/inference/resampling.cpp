@@ -99,6 +99,7 @@ std::vector<double> totals(const SampleRatios& ratios) {
 
 }  // namespace
 
+// ratios [samples x metrics]: the metrics of each sample alone, as numerators and denominators.
 SampleRatios sample_ratios(const Ranking& ranking, const Dataset& truth, const Metrics& empty, int threads) {
   SampleRatios result;
   result.names = empty.names();
@@ -119,6 +120,8 @@ SampleRatios sample_ratios(const Ranking& ranking, const Dataset& truth, const M
   return result;
 }
 
+// Appends two metrics to each row of ratios: F1 over all pairs, 2 hits / (predicted + true), and the sample's
+// own F1.
 void add_f1(SampleRatios& ratios, const Dataset& scores, const Dataset& truth, const Thresholds& thresholds) {
   std::vector<Ratio> all;
   for (std::size_t i = 0; i < truth.size(); ++i) {
@@ -140,6 +143,8 @@ std::vector<Interval> bootstrap(const SampleRatios& ratios, const Resampling& re
   return intervals_of(rounds_of(ratios.names.size(), resampling, round), resampling.count);
 }
 
+// Intervals by bootstrap; p by an approximate randomization test: the share of rounds, each swapping the
+// predictors of random samples, whose difference is at least as large, with 1 added to both counts.
 std::vector<Difference> compare(const SampleRatios& first, const SampleRatios& second,
                                 const Resampling& resampling) {
   if (first.names != second.names || first.samples() != second.samples())

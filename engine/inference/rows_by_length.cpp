@@ -13,9 +13,11 @@ namespace {
 
 // Rows are sorted by some leading bits of their squared lengths, which tell differences of 2 % apart.
 constexpr int kDropped = 18;
+// RowsByLength::long_rows: rows whose squared length is at least kLong2 times that of the kRank-th longest.
 constexpr std::size_t kRank = 64;
 constexpr float kLong2 = 0.4F * 0.4F;
 
+// By row, the upper bits of its squared length: the bits of floats that are not negative are in their order.
 std::vector<std::uint32_t> sort_keys(const Layer& layer, int threads) {
   const std::size_t rows = layer.size(), columns = layer.inputs();
   const auto parts = static_cast<std::size_t>(threads);

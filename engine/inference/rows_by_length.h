@@ -12,9 +12,9 @@ namespace slide {
 
 struct RowsByLength {
   std::vector<std::uint32_t> ids;
-  // The first so many are at least .4 times as long as the 64th longest row. They are what the best labels
-  // of nearly every sample are among where labels are not equally frequent: of 670,091 generated labels
-  // 7,900 are so long, and no sample of 512 needs more than 10,000.
+  // Number of rows, the first of `ids`, that are at least .4 times as long as the 64th longest. Where label
+  // frequencies are skewed, the best labels of nearly every sample are among these: of 670,091 generated
+  // labels 7,900 are so long, and no sample of 512 needs more than the 10,000 longest.
   std::size_t long_rows = 0;
 };
 

@@ -42,6 +42,8 @@ void SampleScores::score(std::span<const std::uint32_t> ids, LayerScratch& layer
   }
 }
 
+// Scores up to a tile of ids. The rest of the tile repeats the last id: products of one shape give a score
+// the same bits in every call.
 void SampleScores::score_some(std::span<const std::uint32_t> ids, LayerScratch& layer, Scratch& scratch,
                               float* z) const {
   const LinearTerm* wide = linear_term_of(output_);

@@ -11,8 +11,8 @@ namespace slide {
 
 namespace {
 
-// Rounded rows that are kept without a linear term: those that are long, at least kMinKept, and if not for
-// low latency at most kManyKept or a part of all.
+// Numbers of rounded rows to keep without a linear term: all long rows (RowsByLength::long_rows), but at
+// least kMinKept, and without low latency at most kManyKept or 1/kKeptShare of all rows.
 constexpr std::size_t kMinKept = 8192, kManyKept = 65536, kKeptShare = 16;
 
 std::size_t most_kept(std::size_t rows) {
@@ -36,6 +36,7 @@ const ScorerType& Scorers::add(Args&&... args) {
   return added;
 }
 
+// With as many candidates as labels, kLsh scores all neurons without an index.
 Scorers::Scorers(const TrainedNetwork& trained, const ScorerChoice& choice, int threads) {
   if (choice.mode == Inference::kFull) {
     choose_full(trained, choice, threads);
@@ -47,13 +48,16 @@ Scorers::Scorers(const TrainedNetwork& trained, const ScorerChoice& choice, int 
   }
 }
 
-// Rows of which rounded copies are kept. With a linear term any row can be among the best of a sample.
+// Number of rows to keep a rounded copy of. With a linear term any row can be among the best of a sample:
+// all or none.
 std::size_t Scorers::kept_rows(const FullScorer& full, bool low_latency) const {
   const std::size_t rows = full.output().size();
   if (!by_length_) return low_latency ? rows : 0;
   return std::max(kMinKept, std::min(by_length_->long_rows, low_latency ? rows : most_kept(rows)));
 }
 
+// Sets together_ (batches) and alone_ (single samples) to the exact scorer, or to bounded ones where bounds
+// exist, are asked for and save time.
 void Scorers::choose_full(const TrainedNetwork& trained, const ScorerChoice& choice, int threads) {
   const Network& network = trained.network;
   const FullScorer& full = add<FullScorer>(network, threads);

@@ -1,5 +1,5 @@
-// The scorers that a Predictor needs, and their sharing: predictors of one model that differ only in options
-// of a call, such as k, share one index.
+// The scorers that a Predictor needs, with the search index or bounds that they use. Predictors of one model
+// whose options differ only in a call's, such as k, share them (SharedScorers).
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ namespace slide {
 struct ScorerChoice {
   Inference mode = Inference::kFull;  // or kLsh
   std::size_t candidates = 0;         // of kLsh, as in InferenceOptions
-  bool low_latency = false;           // of kFull, as in InferenceOptions:
-  bool bound_first = false;           // bounds first, where the network has any
+  bool low_latency = false;           // of kFull, as in InferenceOptions
+  bool bound_first = false;           // as in InferenceOptions, resolved
 
   bool operator==(const ScorerChoice&) const = default;
 };
@@ -35,9 +35,9 @@ class Scorers {
   // Builds the index of kLsh and the bounds of kFull, with `threads` threads.
   Scorers(const TrainedNetwork& trained, const ScorerChoice& choice, int threads);
 
-  const Scorer& together() const { return *together_; }
-  const Scorer& alone() const { return *alone_; }  // for single samples
-  std::size_t bytes() const;                       // index and bounds
+  const Scorer& together() const { return *together_; }  // for batches
+  const Scorer& alone() const { return *alone_; }        // for single samples
+  std::size_t bytes() const;                             // index and bounds
   // Bytes of bounds of all neurons without a linear term and without low latency, while they are made.
   static double bounds_bytes_of(std::size_t neurons, std::size_t inputs);
 

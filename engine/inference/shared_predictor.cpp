@@ -29,6 +29,8 @@ class SharedPredictor::HiddenSums {
         sums_(network.parts(), at_once / kLanes, kLanes, network.input()->size(), &cluster, 0),
         scratch_(static_cast<std::size_t>(std::max(threads, 1))) {}
 
+  // Sums the first layer's pre-activations [samples x size] over the shards of features: own parts first,
+  // then over all processes.
   void fill(const Dataset& data, HiddenRows& rows) {
     const std::size_t size = network_.input()->size(), blocks = (data.size() + kLanes - 1) / kLanes;
     parallel_for(data.size(), threads_, [&](std::size_t i, int thread) {
@@ -49,6 +51,7 @@ class SharedPredictor::HiddenSums {
     std::vector<std::uint32_t> ids, paired_ids;
     std::vector<float> paired_values;
   };
+  // Writes sample i's sum over the features of each own shard to its partial sum, rounded to bfloat16.
   void add_parts(const SparseRow& row, std::size_t i, Scratch& scratch) {
     const std::size_t size = network_.input()->size();
     scratch.values.clear();

@@ -24,6 +24,7 @@ double median(std::vector<double>& seconds) {
 }
 }  // namespace
 
+// Computes the samples' hidden activations, and their exact top neurons to measure the recall by.
 TableBench::TableBench(const Network& network, const Dataset& data, std::size_t samples)
     : layer_(network.output()) {
   const std::size_t count = std::min(samples, data.size());
@@ -47,6 +48,7 @@ TableBench::TableBench(const Network& network, const Dataset& data, std::size_t 
   }
 }
 
+// Times of building, queries and rehashing (of each kRehashedPart-th neuron), load and recall of one shape.
 TableFigures TableBench::measure(const HashConfig& config, std::size_t wanted, std::size_t block) const {
   TableFigures figures;
   auto start = Clock::now();
@@ -123,6 +125,7 @@ void TableBench::find(const lsh::NeuronIndex& index, std::size_t wanted, TableFi
   figures.query_seconds = median(seconds);
 }
 
+// Queries the tables block by block, as training does, and adds recall, answer size and the median time.
 void TableBench::query(const lsh::NeuronIndex& index, std::size_t wanted, std::size_t block,
                        TableFigures& figures) const {
   const std::size_t lanes = block == 1 ? 1 : round_up(block, kernels::kLaneMultiple);

@@ -41,6 +41,7 @@ void TopK::clear() {
   if (keeps_all_) std::fill(scores_.begin(), scores_.end(), -std::numeric_limits<float>::infinity());
 }
 
+// Inserts into the sorted entries, shifting worse ones back; the worst one of k drops out.
 void TopK::insert(const Prediction& entry) {
   if (size_ == k_) {
     if (k_ == 0 || !ranks_before(entry, entries_[k_ - 1])) return;
@@ -52,6 +53,7 @@ void TopK::insert(const Prediction& entry) {
   if (size_ == k_) threshold_ = entries_[k_ - 1].score;
 }
 
+// For larger k, appends without branches: an entry below the threshold is overwritten by the next one.
 void TopK::offer(std::span<const std::uint32_t> labels, const float* scores) {
   if (k_ <= kMaxInOrder) {
     for (std::size_t i = 0; i < labels.size(); ++i) offer(labels[i], scores[i]);
@@ -97,6 +99,7 @@ void TopK::list_all() {
   size_ = entries_.size();
 }
 
+// Large inputs are selected and sorted by keys, small ones and exceptions by comparisons.
 void TopK::finish(Scratch& scratch) {
   if (k_ <= kMaxInOrder) return;
   if (keeps_all_) {

@@ -27,6 +27,7 @@ bool is_same(std::string_view key) {
          key.starts_with("neighbours.");
 }
 
+// Throws for models that cannot be averaged: other layers, or quantized weights.
 void check_layers(const Model& model, const std::string& name) {
   const std::size_t layers = model.config.layers.size();
   if (layers != 2 || !model.network.input()) {
@@ -93,6 +94,7 @@ class EnsembleNetwork {
     units_ += input.size();
   }
 
+  // Completes the network with the first model's feature crosses and factors, and the mean linear term.
   Network finish(const Network& first) {
     set_crosses(network_, crosses_of(first));
     set_scale(network_, scale_of(first));
@@ -171,6 +173,7 @@ void note_dropped(const Model& model, const std::string& name, std::vector<std::
 
 }  // namespace
 
+// Loads the models one after another: memory holds the first, one other and the result.
 EnsembleResult make_ensemble(const AverageOptions& options) {
   check_model_out({"--out", options.out}, options.models, "average.slide", options.replace);
   if (options.models.size() < 2) fail_input("{}: one model alone; name two or more", options.models.front());

@@ -14,6 +14,7 @@ void check_counts(const DataShape& shape, std::uint64_t steps, std::span<const L
     in.refuse("impossible generation of hash functions");
 }
 
+// Refuses sizes whose weights exceed the rest of the file, before memory is allocated for them.
 void check_sizes(const Config& config, const DataShape& shape, ModelForm form, const ByteReader& in) {
   double inputs = double(shape.inputs()), weights = 0.0;
   for (const LayerConfig& layer : config.layers) {

@@ -59,6 +59,7 @@ std::span<const std::uint16_t> similarity_of(const ModelParts& model) {
   return model.trained.neighbours->storage().feature_weights;
 }
 
+// A bit for each optional section that the model has, and the bits of its form.
 std::uint32_t flags_of(const ModelParts& model) {
   const Network& network = model.trained.network;
   const std::pair<bool, std::uint32_t> sections[] = {
@@ -375,6 +376,7 @@ void check_model_file(const std::string& name) {
   open_model(open_model_input(path), path).in->finish();
 }
 
+// finish() verifies the checksum, once everything has been read and checked.
 Model load_model(const std::string& name, LoadOptimizer optimizer, const Cluster* cluster) {
   const std::string path = model_at(name);
   const OpenedModel opened = open_model(open_model_input(path), path);

@@ -1,9 +1,8 @@
 // The model file: a trained model with everything needed to use it. FORMAT.md specifies every byte.
 //
 // The file does not depend on the instruction set. Hash tables are not stored: they follow from weights, seed
-// and generation. Reads also versions 1 (without text), 2 (without factors) and 3 (without neighbours);
-// writes the oldest version that has the model's sections (model_file.cpp). Functions are safe from any
-// thread, for different files.
+// and generation. Reads all released versions of the format; writes the oldest one that has the model's
+// sections (model_file.cpp). Functions are safe from any thread, for different files.
 #pragma once
 
 #include <cstdint>

@@ -44,6 +44,7 @@ ModelInput file_of_stream(const std::string& path) {
 
 }  // namespace
 
+// Opens a model for reads at any offset: pipes and compressed files are copied to memory first.
 ModelInput open_model_input(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0 && errno == ENOENT) {
@@ -97,6 +98,7 @@ void require_model_room(std::uint64_t file_bytes, bool state_stored, const std::
   }
 }
 
+// Checks magic bytes, version and length against the file's; returns the version.
 std::uint32_t check_model_header(std::string_view header, std::uint64_t bytes, const std::string& path) {
   if (header.substr(0, kModelMagic.size()) !=
       kModelMagic.substr(0, std::max<std::size_t>(1, header.size()))) {

@@ -76,6 +76,7 @@ void put_weights(ByteWriter& out, const Parameters& matrix, ModelForm form) {
   out.put_values(matrix.pairs);
 }
 
+// Reads exponents [all rows], then weights [all rows x columns]; skips the rows of other shards.
 void get_int8(ByteReader& in, std::string_view name, Parameters& matrix) {
   const std::size_t behind = matrix.all_rows - matrix.first_in_file() - matrix.rows;
   matrix.hold_int8();
@@ -89,6 +90,7 @@ void get_int8(ByteReader& in, std::string_view name, Parameters& matrix) {
   in.skip(behind * matrix.columns);
 }
 
+// Reads the own rows [rows x columns] and skips those of other shards.
 void get_weights(ByteReader& in, std::string_view name, ModelForm form, Parameters& matrix) {
   const std::size_t row =
       matrix.is_bf16() ? matrix.pair_stride * sizeof(std::uint32_t) : matrix.columns * sizeof(float);
@@ -100,6 +102,7 @@ void get_weights(ByteReader& in, std::string_view name, ModelForm form, Paramete
   in.skip((matrix.all_rows - matrix.first_in_file() - matrix.rows) * row);
 }
 
+// First moments, second moments, step counts; an array that the optimizer lacks is empty.
 void put_state(ByteWriter& out, const Parameters& matrix, const MatrixState& state) {
   const auto put = [&](const AlignedArray<float>& array, std::size_t stride) {
     out.put<std::uint64_t>(matrix.all_rows * stored_columns(matrix, stride));
@@ -112,6 +115,7 @@ void put_state(ByteWriter& out, const Parameters& matrix, const MatrixState& sta
   out.put_values(state.steps);
 }
 
+// First moments, second moments, step counts; an array that the optimizer lacks is empty.
 void get_state(ByteReader& in, std::string_view name, const Parameters& matrix, MatrixState& state) {
   constexpr const char* kWhat = "optimizer state of another size";
   const std::string state_name = fmt::format("optimizer state of the {}", name);
@@ -147,6 +151,7 @@ void put_matrices(ByteWriter& out, const Network& network, const OptimizerState*
   }
 }
 
+// Each matrix: its weights, then its optimizer state where the file has one.
 std::uint64_t get_matrices(ByteReader& in, StoredState stored, ModelForm form, Network& network,
                            OptimizerState& state) {
   std::uint64_t state_bytes = 0;

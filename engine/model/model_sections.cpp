@@ -42,6 +42,8 @@ void put_wide(ByteWriter& out, const LinearTerm& wide, const OptimizerState* sta
   if (state != nullptr) out.put_share(state->wide);
 }
 
+// Reads the lists of the own neurons from those of all: offsets, features, weights, each with `before`
+// entries of earlier shards to skip.
 std::unique_ptr<LinearTerm> get_wide(ByteReader& in, const Network& network, StoredState stored,
                                      OptimizerState& state) {
   constexpr const char* kImpossible = "impossible wide weights";
@@ -104,6 +106,7 @@ FeatureScale get_factors(ByteReader& in, const DataConfig& config, std::size_t f
   return FeatureScale(std::move(factors), config.normalize);
 }
 
+// The kNN index as CSR arrays, with values in bfloat16; int8 values are widened.
 void put_neighbours(ByteWriter& out, const Neighbours& neighbours) {
   const Neighbours::Storage& kept = neighbours.storage();
   out.put<std::uint64_t>(kept.samples());
@@ -133,6 +136,7 @@ void put_dense_rows(ByteWriter& out, const DenseSamples& rows) {
   }
 }
 
+// Rows [samples x dense] in bfloat16; only models without sparse features have them.
 DenseSamples get_dense_rows(ByteReader& in, std::size_t samples, const DataShape& shape) {
   if (shape.dense == 0 || shape.dense < shape.features) return {};
   if (samples > in.left() / (shape.dense * sizeof(std::uint16_t))) in.refuse("neighbours beyond its length");
@@ -152,6 +156,7 @@ bool are_dense_values(std::span<const float> row) {
   return std::ranges::all_of(row, [](float x) { return std::fabs(x) < 2.0F; });
 }
 
+// Reads what put_neighbours() writes; checks counts before memory is allocated, and all numbers before use.
 Neighbours get_neighbours(ByteReader& in, const NeighbourConfig& config, const DataShape& shape) {
   constexpr const char* kBeyond = "neighbours beyond its length";
   const auto samples = in.get_count(2 * sizeof(std::uint64_t), kBeyond);
@@ -194,6 +199,7 @@ void put_thresholds(ByteWriter& out, const Thresholds& thresholds) {
   for (const LabelThreshold& one : thresholds.own()) out.put(one.threshold);
 }
 
+// The threshold of all labels, the labels with their own, ascending, then their thresholds.
 Thresholds get_thresholds(ByteReader& in, std::uint64_t labels) {
   const auto possible = [](double threshold) {
     return threshold >= 0 && threshold <= std::numeric_limits<float>::max();

@@ -24,7 +24,7 @@ bool is_one_file(const std::string& a, const std::string& b) {
   return fs::weakly_canonical(fs::absolute(a), error) == fs::weakly_canonical(fs::absolute(b), error);
 }
 
-// Checked before any work, whose result could not be written.
+// Throws where the folder of the output does not exist: before work whose result could not be written.
 void check_folder(const OutputFile& output) {
   std::error_code ignored;
   const fs::path folder = fs::path(output.path).parent_path();
@@ -35,6 +35,7 @@ void check_folder(const OutputFile& output) {
       output.path, folder.string(), output.option);
 }
 
+// Throws where the output is one of the files that are read, compared as files, not by path.
 void check_output(const OutputFile& output, std::span<const std::string> inputs) {
   std::error_code ignored;
   if (!fs::is_regular_file(output.path, ignored)) return;

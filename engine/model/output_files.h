@@ -19,14 +19,15 @@ struct OutputFile {
   bool makes_folder = false;  // the command makes the folder of the file
 };
 
-// Throws InputError where an output is a file of `inputs`, paths as files_read() takes them, by whatever
-// name, or where two outputs are one file; pipes and devices may be both. Likewise where it is a model,
-// unless these may be replaced; and where the folder of an output does not exist.
+// Throws InputError where an output is one of the files of `inputs` (paths as files_read() takes them), also
+// under another name; where two outputs are one file; where an output replaces a model without
+// `replace_models`; and where the folder of an output does not exist. Pipes and devices may be both input and
+// output.
 void check_outputs(std::span<const OutputFile> outputs, std::span<const std::string> inputs,
                    bool replace_models = false);
 
-// The same of a model file to be made of `inputs`, which also is to be a file; `example`: a name for it.
-// `replace`: another model may lie there.
+// The same for a model file that a command makes from `inputs`; `out` must name a file, no folder. `example`:
+// a name that the message suggests. `replace`: the file may replace another model.
 void check_model_out(const OutputFile& out, std::span<const std::string> inputs, const char* example,
                      bool replace);
 

@@ -57,6 +57,7 @@ class BitReader {
     drop(count);
     return value;
   }
+  // Reads a unary code: ones up to the first zero. At the end of the bytes sets over_.
   std::uint64_t take_unary() {
     std::uint64_t value = 0;
     for (;;) {
@@ -123,6 +124,7 @@ unsigned best_parameter(std::span<const std::uint32_t> ids) {
   return best;
 }
 
+// Rice code of each gap: gap >> parameter in unary, then its `parameter` low bits.
 void put_list(BitWriter& bits, std::span<const std::uint32_t> ids) {
   bits.put_count(ids.size());
   if (ids.empty()) return;

@@ -119,6 +119,7 @@ void put_int8_rows(ByteWriter& out, const DenseSamples& rows) {
   }
 }
 
+// Reads what put_int8_rows() writes; none for models with sparse features.
 DenseSamples get_int8_rows(ByteReader& in, std::size_t samples, const DataShape& shape) {
   if (shape.dense == 0 || shape.dense < shape.features) return {};
   if (samples > in.left() / (shape.dense + 1)) in.refuse(kBeyond);
@@ -154,6 +155,7 @@ void put_packed_wide(ByteWriter& out, const LinearTerm& wide, ModelForm form) {
   put_rows(out, rows, form);
 }
 
+// Reads the lists of all neurons and keeps those of the own ones, with offsets from 0.
 std::unique_ptr<LinearTerm> get_packed_wide(ByteReader& in, const Network& network, ModelForm form) {
   auto wide = std::make_unique<LinearTerm>(network.output().config());
   const Slice own = network.parts().own_neurons();
@@ -183,6 +185,7 @@ void put_packed_neighbours(ByteWriter& out, const Neighbours& neighbours, ModelF
   form == ModelForm::kBf16 ? put_dense_rows(out, kept.dense) : put_int8_rows(out, kept.dense);
 }
 
+// The kNN index with compressed lists of features and labels, then dense rows.
 Neighbours get_packed_neighbours(ByteReader& in, const NeighbourConfig& config, const DataShape& shape,
                                  ModelForm form) {
   const auto samples = in.get<std::uint64_t>();

@@ -20,6 +20,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kEnding = ".slide";
 
+// Parses a line of the log; nullopt where it is none.
 std::optional<RegistryChange> change_of(std::string_view line) {
   if (nests_too_deep(line)) return std::nullopt;
   const Json json = Json::parse(line, nullptr, false);
@@ -38,6 +39,7 @@ std::optional<RegistryChange> change_of(std::string_view line) {
 
 }  // namespace
 
+// Applies a change; false where it does not follow from those before. `used` is the stack of current models.
 bool Registry::take(const RegistryChange& change) {
   if (change.to.empty()) return false;
   if (change.action == "use") {
@@ -61,6 +63,7 @@ bool is_registry(const std::string& folder) {
   return fs::is_directory(folder, ignored) && fs::exists(registry_log(folder), ignored);
 }
 
+// Replays the log, line by line.
 Registry read_registry(const std::string& folder) {
   Registry registry;
   if (!is_registry(folder)) return registry;

@@ -7,6 +7,8 @@
 
 namespace slide {
 
+// The model file that a path stands for: the current one of a registry, the best or last one of a run, or the
+// path itself.
 std::string model_at(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored)) return path;

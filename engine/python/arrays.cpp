@@ -19,6 +19,7 @@ api::Integers integers_of(const py::array& array, const char* what) {
 
 namespace {
 
+// The numbers of a contiguous float32 array of `size` elements; nullptr for None. `what`: for messages.
 const float* floats_of(const py::object& values, std::size_t size, const char* what) {
   if (values.is_none()) return nullptr;
   const auto array = values.cast<py::array>();

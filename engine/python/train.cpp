@@ -63,6 +63,8 @@ class TrainWatch : public Watch {
   }
 
  private:
+  // Looks for signals after each step; calls the Python callback every interval_ seconds and after the last
+  // step. False ends training.
   bool after_step(const api::Progress& at) {
     look();
     const bool due = seconds_since(told_) >= interval_ || at.step == at.total_steps;

@@ -1,8 +1,8 @@
 // Communication between a long engine call and Python: callbacks, signals and exceptions.
 //
 // The engine's thread does not hold the GIL. It takes the GIL for due callbacks, and about fifty times per
-// second to check for signals, so that Ctrl-C ends the work: of training after a step, of all else between
-// two pieces of parallel work. Python exceptions are stored until the engine returns.
+// second to check for signals. Ctrl-C ends training after a step, and other work between two pieces of
+// parallel work. Python exceptions are stored until the engine returns.
 #pragma once
 
 #include <pybind11/pybind11.h>

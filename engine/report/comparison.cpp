@@ -209,6 +209,7 @@ Json groups_data(std::span<const DataGroup> groups) {
 
 }  // namespace
 
+// Lengthens equal names by one more parent folder, until runs of different folders have different names.
 void name_runs(std::vector<RunHistory>& runs) {
   std::vector<std::size_t> parts(runs.size(), 1);  // components of each folder that its name has
   for (bool again = true; again;) {
@@ -225,6 +226,8 @@ void name_runs(std::vector<RunHistory>& runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) runs[i].name = end_of(runs[i].folder, parts[i]);
 }
 
+// Collects the values of each key over all runs (null where missing), and keeps the keys with more than one
+// value.
 Json differing_settings(std::span<const RunHistory> runs) {
   std::vector<std::string> keys;  // in order of first appearance
   std::map<std::string, std::vector<Json>> values;
@@ -292,6 +295,7 @@ std::vector<std::string> titles_of(std::span<const DataGroup> groups) {
   return titles;
 }
 
+// Groups runs of equal data and settings; a seed that a group has already begins another group.
 std::vector<SeedGroup> seed_groups(std::span<const RunHistory> runs, std::span<const DataGroup> data) {
   struct Members {
     std::string key;              // of the data and the settings without the seed

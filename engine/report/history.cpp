@@ -61,6 +61,7 @@ void need_numbers(const Json& event, std::initializer_list<const char*> keys, co
   }
 }
 
+// Adds an event of the log, by its kind, after checking the numbers that the page needs.
 void take(Json event, const std::string& place, RunHistory& run) {
   const std::string& kind = event["event"].get_ref<const std::string&>();
   if (kind == "start") {
@@ -80,6 +81,7 @@ void take(Json event, const std::string& place, RunHistory& run) {
   }
 }
 
+// A malformed last line is what a killed run leaves and gives a note; any other one is an error.
 void read_log(const std::string& text, RunHistory& run) {
   std::size_t number = 0;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -100,6 +102,7 @@ void read_log(const std::string& text, RunHistory& run) {
   }
 }
 
+// Sets the state: finished by environment.json, running while its log is open, else interrupted.
 void read_environment(const fs::path& folder, RunHistory& run) {
   std::error_code ignored;
   const bool open =
@@ -161,6 +164,7 @@ void read_settings(const fs::path& folder, RunHistory& run) {
 
 }  // namespace
 
+// Reads a run from its folder, or only from a log elsewhere.
 RunHistory read_run(const std::string& path) {
   const fs::path log = log_of(path);
   RunHistory run;

@@ -38,6 +38,7 @@ void check_report_file(const std::string& path, std::string_view option) {
   }
 }
 
+// Reads all runs, writes the page, and summarises what it says about them.
 ReportSummary write_report(const std::vector<std::string>& runs, const std::string& path, int reload_seconds,
                            const char* option) {
   check_report_file(path, option);

@@ -54,6 +54,7 @@ class Keys {
     }
   }
 
+  // Each key with its values and the trials that changed it alone; keys of the largest effect first.
   Json data() const {
     std::vector<std::pair<double, Json>> all;
     for (const std::string& key : keys_) {

@@ -20,16 +20,17 @@ struct SearchHistory {
 };
 
 // JSON data of the page:
-//   {"version":..,"name":..,"file":..,"ks":[1,3,5],"samples":..,"splits":..,"validation_samples":..,"validation_by":"random"
-//   (TuneResult),
+//   {"version":..,"name":..,"file":..,"ks":[1,3,5],
+//    "samples":..,"splits":..,"validation_samples":..,"validation_by":"random" (TuneResult),
 //    "limit":.. (seconds, or missing),"best":trial number,"leader":the trial of highest score,
 //    "decision":{"samples":..,"difference":..,"interval":[..,..]} (TuneResult::gain, or missing),
 //    "kept":[{"key":..,"start":..,"value":..}], the settings that the search changed,
-//    "keys":[{"key":..,"start":..,"values":[{"value":..,"trials":..,"best":score}],"alone":[{"trial":..,"from":..,"to":..,
-//      "change":..}]}], by the largest change of score in "alone": what changed when a trial changed this key
-//      alone, against the trial that it began with; "values": of all trials that were scored,
-//    "trials":[{"number":..,"stage":"sweep","state":"scored","score":..,"gain":..,"precision":[..],"train_seconds":..,
-//      "full_seconds":..,"ended":..,"best":..,"changes":[..]}]}
+//    "keys":[{"key":..,"start":..,
+//      "values":[{"value":..,"trials":..,"best":score}], over all scored trials
+//      "alone":[{"trial":..,"from":..,"to":..,"change":..}]}], trials that changed only this key, with the
+//        change of the score against the trial that they began with; keys by their largest change,
+//    "trials":[{"number":..,"stage":"sweep","state":"scored","score":..,"gain":..,"precision":[..],
+//      "train_seconds":..,"full_seconds":..,"ended":..,"best":..,"changes":[..]}]}
 nlohmann::ordered_json search_data(const SearchHistory& search);
 
 }  // namespace slide::report

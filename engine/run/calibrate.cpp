@@ -32,6 +32,7 @@ struct BestLabels {
   std::vector<std::size_t> counts;
 };
 
+// Calibration error over all best labels, and over the first one of each sample.
 CalibrationErrors errors_of(BestLabels& labels, const Dataset& samples) {
   Reliability all, first;
   for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -50,6 +51,7 @@ CalibrationErrors errors_of(BestLabels& labels, const Dataset& samples) {
 
 }  // namespace
 
+// Fits to evenly spaced samples, kMaxSamples at most; measures the error before and after on all of them.
 CalibrationResult fit_calibration(const Model& model, const Dataset& samples, int threads) {
   if (is_normalised(model.config.loss.kind))
     fail_input(

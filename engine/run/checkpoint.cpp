@@ -23,6 +23,7 @@ constexpr std::uint32_t kVersion = 3;
 
 }  // namespace
 
+// Sizes of the data, and a CRC-32 of all rows with everything that training reads of them.
 DataDigest digest_of(const Dataset& data) {
   std::uint32_t crc = 0;
   for (std::size_t i = 0; i < data.size(); ++i) {
@@ -133,6 +134,7 @@ void Checkpoint::restore(Trainer& trainer) const {
   in->finish();
 }
 
+// Throws for a key that differs, unless it is free to change or names a file whose content is compared.
 void check_same_config(const Config& saved, const Config& given, const std::string& origin) {
   static constexpr std::string_view kFree[] = {"data.train", "data.test", "data.cache", "train.threads",
                                                "train.checkpoint_every"};

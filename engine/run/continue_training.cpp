@@ -23,7 +23,7 @@ namespace {
 // Default: more epochs fit the new samples slightly better and forget more of the old ones.
 constexpr std::uint32_t kEpochs = 4;
 
-// Keys that determine the parameters.
+// Whether incremental training cannot change a key, since the model's features or parameters depend on it.
 bool is_fixed(std::string_view key, std::size_t layers) {
   static constexpr std::array<std::string_view, 12> kFixed = {
       "data.normalize", "data.idf_power",    "data.crosses",         "text.tokens",
@@ -40,6 +40,8 @@ bool is_fixed(std::string_view key, std::size_t layers) {
 
 }  // namespace
 
+// The model's configuration for new data: keeps how data are read and what a row is, resets files and the
+// length of training.
 Config continued_config(Config config, const std::string& init) {
   const DataConfig before = std::exchange(config.data, DataConfig());
   config.data.format = before.format;
@@ -250,6 +252,7 @@ RunData read_again(const Config& config, int threads, bool skip_bad, const Model
 
 namespace {
 
+// Maps each feature id of the grown model to the model's id (`was`).
 IdGrowth feature_growth(const Model& model, const Dataset& more, const TextModel* text) {
   IdGrowth ids = IdGrowth::behind(model.shape.features, more.feature_count());
   std::uint32_t before = static_cast<std::uint32_t>(model.shape.features - model.shape.dense);
@@ -263,7 +266,8 @@ IdGrowth feature_growth(const Model& model, const Dataset& more, const TextModel
   return ids;
 }
 
-// Id map of the output layer's `neurons`, the first of which are labels.
+// Maps each of the `neurons` of the grown output layer to the model's neuron (`was`): labels with names by
+// name, others by number. The first `labels` neurons are labels; expired labels are new ones.
 IdGrowth label_growth(const Model& model, std::size_t labels, std::size_t neurons, const TextModel* text,
                       const std::vector<bool>& expired) {
   IdGrowth ids{std::vector<std::uint32_t>(neurons, kNewId), model.network.labels()};
@@ -313,6 +317,8 @@ TrainingRows continued_rows(const Model& model, const Dataset& more, const TextM
   return {crosses_of(model.network).grown(feature_growth(model, more, text)), more, threads};
 }
 
+// Widens the model to the features and labels of model and data together, and the kNN index by the new
+// samples.
 TrainedStart start_continued(const Model& model, const Config& config, const TrainingRows& more,
                              const TextModel* text, const std::vector<bool>& expired, int threads) {
   const std::size_t neurons = output_neurons(config, shape_of(more.raw));

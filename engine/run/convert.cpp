@@ -103,6 +103,7 @@ void rewrite_file(const std::string& path, const Lines& lines, FileFormat to, bo
   }
 }
 
+// Rewrites each line or record in the other text format, without a vocabulary: all words stay.
 ConvertResult rewrite_text(const ConvertOptions& options, const Stream& stream, DataFormat from,
                            const TableColumns& columns, FileFormat to) {
   LineFile out(options.out);
@@ -152,6 +153,7 @@ struct Settings {
   TableColumns columns;
 };
 
+// Vocabulary and columns of --model, else columns and [text] keys of --set.
 Settings settings_of(const ConvertOptions& options) {
   Settings settings;
   if (!options.model.empty()) {
@@ -249,6 +251,7 @@ void check_names(const ConvertOptions& options, FileFormat to) {
   check_outputs(outputs, std::array{options.in, options.model, options.fit}, options.replace_models);
 }
 
+// By the names of the files, then by the content; kAuto where both leave it open.
 DataFormat format_of_input(const std::string& path, const TableColumns& columns) {
   if (const std::vector<std::string> parts = parts_of(path); parts.size() > 1) {
     ReadOptions read;
@@ -264,6 +267,7 @@ DataFormat format_of_input(const std::string& path, const TableColumns& columns)
 
 }  // namespace
 
+// Rewrites text as text line by line; everything else goes through rows of features and labels.
 ConvertResult convert_data(const ConvertOptions& given) {
   ConvertOptions options = given;
   options.in = expanded(given.in);

@@ -46,6 +46,7 @@ std::string label_of(const RunData& data, std::uint32_t label) {
   return data.text != nullptr ? std::string(data.text->label_name(label)) : std::to_string(label);
 }
 
+// Counts labels, and names the `frequent` most frequent ones.
 void look_at_labels(const RunData& data, std::size_t frequent, DataLook& look) {
   std::vector<OccurringLabel> labels = occurring_labels(data.train);
   look.labels = labels.size();

@@ -119,6 +119,7 @@ std::uint32_t crc_32c(std::string_view bytes) {
   return ~crc;
 }
 
+// Continues a file after its first `kept` events and cuts off the rest; else begins one with its version.
 EventFile::EventFile(std::string path, std::size_t kept) : path_(std::move(path)) {
   std::ifstream before(path_, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(before)), {});
@@ -138,6 +139,7 @@ EventFile::EventFile(std::string path, std::size_t kept) : path_(std::move(path)
   append(version);
 }
 
+// Encodes an event with its summary; field numbers as in event_file.h.
 void EventFile::add(double time, std::int64_t step, std::span<const Scalar> scalars) {
   std::string summary;
   for (const auto& [tag, number] : scalars) {

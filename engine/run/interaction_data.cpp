@@ -40,6 +40,7 @@ void read_users(const std::string& path, const ReadOptions& options, ReadReport&
 
 }  // namespace
 
+// By the configuration, else by the content of data.train. Throws where a key needs a log and there is none.
 bool is_interactions(const DataConfig& config) {
   const bool open = config.kind == DataKind::kAuto && !config.train.empty();
   const bool configured = config.kind == DataKind::kInteractions ||
@@ -105,6 +106,7 @@ bool is_own_log(const std::string& path, const DataConfig& config) {
          std::filesystem::equivalent(path, config.train, ignored);
 }
 
+// Reads the log as training did, and holds out the same items.
 Dataset read_own_held_out(const std::string& path, const DataConfig& config, const ReadOptions& options) {
   RunData run;
   Users log;
@@ -116,6 +118,8 @@ Dataset read_own_held_out(const std::string& path, const DataConfig& config, con
   return std::move(*run.test);
 }
 
+// Reads training users, moves held-out items into the test, and reads users of test and validation files,
+// whose input items are those of data.known, or else of data.train.
 RunData read_interaction_data(const DataConfig& config, const ReadOptions& options) {
   RunData run;
   run.text = options.text;
@@ -163,6 +167,8 @@ LogOptions log_options(const DataConfig& config) {
   return log;
 }
 
+// Reads the users to predict for. Each row has the items that the input names, and those that the user has in
+// the log `known`.
 void read_asked_users(const ReadAsked& read, const std::string& known, const ReadOptions& options,
                       AskedUsers& asked) {
   ReadOptions plain = options;
@@ -195,6 +201,7 @@ Dataset masked_once(const Dataset& users, const Config& config) {
   return masked_samples({config.data.mask, config.data.normalize, config.train.seed, 0}, users, 1);
 }
 
+// Reads users whose items of the log `known` are input items, and whose further items are target items.
 void read_held_out(const ReadAsked& read, const std::string& known, const ReadOptions& options,
                    HeldOutUsers& held_out) {
   if (const auto part = missing_part(known))

@@ -34,6 +34,7 @@ bool is_number(const std::string& title) {
   return number_of<double>(title).has_value();
 }
 
+// Latin-1 bytes are code points; those from 0x80 on take two bytes in UTF-8.
 std::string utf8_of_latin1(std::string_view text) {
   std::string result;
   for (const char c : text) {

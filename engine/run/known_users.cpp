@@ -31,6 +31,7 @@ void join_items(Items& items) {
               items.end());  // Clang 14 knows no std::ranges::unique
 }
 
+// Values stay as in the log: rows are scaled once the items of a request are added.
 KnownUsers::KnownUsers(const std::string& path, ReadOptions options) {
   options.format = DataFormat::kInteractions;
   options.normalize = false;
@@ -47,6 +48,7 @@ void KnownUsers::add_items_of(std::string_view user, Items& items) const {
   if (const auto row = users_.row_of(user)) add_items(rows_.features(*row), items);
 }
 
+// Appends a CSR row of the items, scaled to unit length with normalize_; rows have no labels.
 void UserRows::add(Items& items) {
   join_items(items);
   without_ += items.empty() ? 1 : 0;

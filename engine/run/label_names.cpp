@@ -6,6 +6,7 @@
 
 namespace slide {
 
+// One name per line, blank lines included: line i names label i.
 NameList read_names(const std::string& file, std::string& warning) {
   const FileBytes bytes(file);
   warning = encoding_warning(bytes.text(), file);

@@ -12,8 +12,8 @@
 
 namespace slide {
 
-// The lines of a file; `warning` becomes that they are not UTF-8, or stays empty. Throws InputError where it
-// cannot be read.
+// The lines of a file. Sets `warning` to a message where they are not UTF-8, else to "". Throws InputError
+// where the file cannot be read.
 NameList read_names(const std::string& file, std::string& warning);
 
 class LabelNames {

@@ -57,6 +57,7 @@ std::uint32_t find_label(const Model& model, const std::string& name) {
              model.shape.labels - 1);
 }
 
+// By the cosine of the labels' output weights. O(labels * columns).
 std::vector<Related> nearest_labels(const Network& network, std::uint32_t label, std::size_t count) {
   const Parameters& weights = network.output().weights();
   std::vector<float> own(weights.columns), row(weights.columns);
@@ -80,6 +81,8 @@ bool has_feature_weights(const Network& network) {
   return linear_term_of(network.output()) != nullptr || (!network.input() && network.layers().size() == 1);
 }
 
+// By the label's weights in the linear term, or in an output layer that reads the features, times the
+// features' factors.
 std::vector<Related> strongest_features(const Network& network, std::uint32_t label, std::size_t count) {
   std::vector<Related> all;
   if (const LinearTerm* wide = linear_term_of(network.output()); wide != nullptr) {

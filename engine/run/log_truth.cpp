@@ -57,6 +57,7 @@ Dataset read_log_items(const std::string& path, const TruthOptions& options, Lab
   return labels_by_index(rows, *reading.text, index);
 }
 
+// Without a known log, all items of a user are labels; with one, those that it lacks.
 Truth read_log_truth(const std::string& path, const TruthOptions& options, LabelIndex& index) {
   if (is_same_log(path, options.known))
     fail_input(

@@ -13,6 +13,7 @@
 
 namespace slide {
 
+// CPUID leaves 0x80000002 to 0x80000004 return the name; runs of blanks become one blank.
 std::string processor_name() {
 #if defined(__x86_64__)
   constexpr unsigned kFirst = 0x80000002, kLast = 0x80000004;                         // 16 characters each

@@ -66,7 +66,7 @@ struct TestResult {
   Unknown unknown;                         // features and labels unknown to the model
   ReadReport report;                       // from reading the samples
   double seconds = 0.0;                    // prediction and evaluation, without loading
-  Inference inference = Inference::kFull;  // by which they were made
+  Inference inference = Inference::kFull;  // how the predictions were made
   Metrics metrics;
   Ranking ranking;  // evaluated predictions, best labels first
   Dataset truth;    // true labels; both without the ignored pairs

@@ -21,6 +21,8 @@ namespace {
 // Decides which weights stay, in order of position.
 class Sieve {
  public:
+  // For a share of the weights: min_size_ is the largest |weight| to drop, and equal_ how many weights of
+  // exactly that size are dropped, so that their number is exact.
   Sieve(const AlignedArray<float>& weights, const Pruning& pruning) : min_size_(pruning.min_size) {
     equal_ = 0;
     const auto drops = static_cast<std::size_t>(pruning.share * double(weights.size()));
@@ -45,6 +47,7 @@ class Sieve {
   std::size_t equal_;  // weights of exactly that size still to drop
 };
 
+// Compacts the lists of all neurons; kept.offsets [neurons + 1] moves along.
 void prune(const Pruning& pruning, LinearTerm::Storage& kept) {
   kept.widen();
   Sieve sieve(kept.weights, pruning);

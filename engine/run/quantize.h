@@ -58,8 +58,8 @@ struct QuantizeResult {
 };
 
 // Writes the new model atomically. Throws InputError where the model or the data cannot be read, where no
-// calibration fits, where `out`
-// is a folder or the model itself, and for pruning without a linear term; Error where it cannot be written.
+// calibration fits, where `out` is a folder or the model itself, and for pruning without a linear term; Error
+// where it cannot be written.
 QuantizeResult quantize_model(const QuantizeOptions& options);
 
 }  // namespace slide

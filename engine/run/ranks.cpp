@@ -84,6 +84,7 @@ RunData read_together(const Config& config, int threads, bool skip_bad, Cluster*
   return data ? std::move(*data) : read();
 }
 
+// Replaces what may differ between machines (paths, threads), then compares checksums.
 void require_same_config(Cluster& cluster, const Config& config) {
   require_same(cluster, crc_32(0, SLIDE_VERSION), "version of slide");
   Config same = config;
@@ -135,6 +136,7 @@ int own_threads(int requested, Cluster* cluster) {
   return std::max(1, threads / static_cast<int>(std::max<std::ptrdiff_t>(1, here)));
 }
 
+// Divides the cores among the processes that may run on the same ones.
 std::vector<int> own_processors(Cluster* cluster) {
   std::vector<int> allowed = allowed_processors();
   if (cluster == nullptr || cluster->size() == 1) return allowed;

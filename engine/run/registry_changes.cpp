@@ -133,6 +133,7 @@ RegistryResult switch_to(const std::string& folder, Registry& registry, const st
 
 }  // namespace
 
+// Copies the model before it locks the registry, since that may take long, and then checks the name again.
 RegistryResult add_model(const std::string& folder, const std::string& model, const std::string& name) {
   refuse_run(folder);
   const std::string called = checked_model_name(name.empty() ? name_of_model(model) : name);

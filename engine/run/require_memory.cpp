@@ -15,6 +15,7 @@ namespace slide {
 
 namespace {
 
+// Plans memory for blocks within `bounds`; in a cluster for the shards of this process.
 MemoryPlan plan_within(const Config& config, const Dataset& train, const BlockBounds& bounds, int threads,
                        const Cluster* cluster) {
   const std::size_t features = train.feature_count(), labels = train.label_count();
@@ -65,6 +66,7 @@ MemoryPlan plan_run(const Config& config, const TrainingRows& rows, int threads,
   return plan_within(config, rows.crossed, bounds, threads, cluster);
 }
 
+// Memory that training needs in any case, from the sizes alone, before the rows are looked at.
 MemoryPlan plan_least(const Config& config, const Dataset& train, int threads, const Cluster* cluster) {
   BlockBounds bounds;
   bounds.label_features = 0;

@@ -104,7 +104,7 @@ Dataset read_training_file(const std::string& path, const ReadOptions& options, 
   return std::move(cached.data);
 }
 
-// Content of a pipe. Text is read twice, so a pipe must be buffered.
+// Content of a pipe. Throws InputError for labelled text, which training reads twice.
 std::unique_ptr<const FileBytes> bytes_of_stream(const std::string& path, DataFormat format) {
   auto bytes = std::make_unique<const FileBytes>(path);
   if (format != DataFormat::kText && detect_format(bytes->text()) != DataFormat::kText) return bytes;
@@ -122,8 +122,7 @@ TableColumns without_training_columns(TableColumns& columns) {
   return before;
 }
 
-// Calls `parse` with the overrides; where only the data reveal interactions, again with an override that says
-// so.
+// parse(overrides); where only the data reveal interactions, again with data.kind=interactions in front.
 template <class Parse>
 Config resolved_by_kind(const std::vector<std::string>& overrides, const Parse& parse) {
   return resolved(settled_by_data(parse(overrides), [&](const Config&) {
@@ -379,6 +378,7 @@ TestData test_data(const ReadAsked& read, const Model& model, int threads, bool 
 
 }  // namespace
 
+// data.test_last cuts the rows; warns where training has read the same file.
 TestData read_test_data(const std::string& path, const Model& model, int threads, bool skip_bad) {
   const auto read = [&](const ReadOptions& options) {
     const Dataset rows = read_dataset(path, options);

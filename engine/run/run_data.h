@@ -36,8 +36,8 @@ Config resolve_over(const Config& base, const ConfigText& file, const std::vecto
 // Reads a configuration stored by a run, as parse_stored_config(), with absolute paths.
 Config resolve_stored_config(const std::string& path, std::vector<std::string>& notes);
 
-// Settles what only data.train reveals: whether it is an interaction log, to which `for_interactions` then
-// suits the configuration, else its column of dense features.
+// Completes a configuration by the content of data.train: for an interaction log returns
+// for_interactions(config), which has the defaults for logs; else sets data.dense to the column found.
 Config settled_by_data(Config config, const std::function<Config(const Config&)>& for_interactions);
 
 // All input paths of a configuration, data and other files; some may be empty.
@@ -48,8 +48,8 @@ std::vector<std::string> inputs_of(Config config);
 // malformed rows are skipped.
 RunData read_run_data(const Config& config, int threads, bool skip_bad = false);
 
-// Options for reading training files. read_training_data() uses them, with the vocabulary `text` (nullptr for
-// other data), without label weights.
+// Options for reading training files, and the data read with them: as read_run_data() reads, but with a given
+// vocabulary `text` (nullptr for data without text) and without label weights.
 ReadOptions training_read_options(const DataConfig& config, int threads, bool skip_bad);
 RunData read_training_data(const Config& config, int threads, bool skip_bad,
                            std::shared_ptr<const TextModel> text);
@@ -61,8 +61,8 @@ std::unique_ptr<const LabelTexts> named_label_texts(const DataConfig& config);
 // text data, else the label features of a file. Call before add_label_weights(): it may add labels.
 void add_label_texts(const DataConfig& config, const LabelTexts* texts, int threads, RunData& data);
 
-// Applies the label weights file of `config`, if any, to the training samples, whose labels have their final
-// ids.
+// Applies the label weights file of `config`, if any, to the training samples. Call when their labels have
+// their final ids.
 void add_label_weights(const DataConfig& config, RunData& data);
 
 // Returns the validation samples of a run: the samples of a file, or a share taken out of the training

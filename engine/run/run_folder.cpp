@@ -155,6 +155,7 @@ std::string RunFolder::model_before(const std::string& init) const {
   return (fs::path(previous()) / path.filename()).string();
 }
 
+// Removes temporary files that a killed run has left (atomic_file.h).
 void RunFolder::tidy() const {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_, ignored)) {

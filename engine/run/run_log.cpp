@@ -80,6 +80,7 @@ bool RunLog::is_open(const std::string& path) {
   return locked;
 }
 
+// Opens the event file, and adds the events of the log that it lacks, as after --resume.
 void RunLog::also_write_events(const std::string& path) {
   std::vector<nlohmann::ordered_json> past;
   std::ifstream log(path_, std::ios::binary);
@@ -227,6 +228,7 @@ void RunLog::append(const nlohmann::ordered_json& event) {
   if (events_ && !part_of(event).empty()) add_event(*events_, event);
 }
 
+// P@k at each k; the other metrics at the smallest or largest k only.
 nlohmann::ordered_json eval_measures(const Metrics& metrics, std::vector<std::uint32_t> ks) {
   std::sort(ks.begin(), ks.end());
   ks.erase(std::unique(ks.begin(), ks.end()), ks.end());

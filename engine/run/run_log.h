@@ -56,7 +56,8 @@ class RunLog {
   //  "margin":{"share":..,"samples":..,"p_at_1_by_sums":..,"p_at_1_by_neighbours":..} where that was asked,
   //  "validation_samples":..,"validation_by":"random" where there is validation,
   //  "label_checksums":{"train":"7c0ffee1","test":..},
-  //  "load_seconds":..,"label_groups":{"head":{"labels":..,"least":..,"most":..},..},"planned_mb":{"data":..,..}}
+  //  "load_seconds":..,"label_groups":{"head":{"labels":..,"least":..,"most":..},..},
+  //  "planned_mb":{"data":..,..}}
   void write(const RunStart& start);
   // {"event":"warning","text":..}: a warning of the data.
   void write_warning(const std::string& text);

@@ -34,6 +34,7 @@ bool is_label_text(const std::string& path, DataFormat format) {
   return format == DataFormat::kXmc && !text_pair(path) && has_features_header(head_of_file(path));
 }
 
+// XMC text of labels alone: a header `samples labels`, then a line of labels per sample.
 Dataset read_label_text(const std::string& path, LabelIndex& index) {
   const FileBytes bytes(path);
   const XmcHeader header = parse_xmc_header(without_byte_order_mark(bytes.text()), path);
@@ -56,6 +57,7 @@ bool is_label_array(const std::string& path) {
   return name.ends_with(".npy") && !name.starts_with('X') && !is_file_list(path);
 }
 
+// Labels from a .npy array: ids, or an indicator matrix, whose columns limit the labels.
 Dataset read_label_array(const std::string& path, LabelIndex& index) {
   const FileBytes bytes(path);
   const NpyHeader header = read_npy_header(bytes.text(), {path, "the array", "save labels with numpy.save"});
@@ -97,6 +99,7 @@ Dataset read_named_labels(const std::string& path, DataFormat format, const Trut
   return labels_by_index(read_warned(path, reading, wanted), *reading.text, index);
 }
 
+// The labels of a data file that numbers them; its features are dropped.
 Dataset read_numbered_labels(const std::string& path, DataFormat format, const TruthOptions& wanted,
                              LabelIndex& index) {
   ReadOptions reading;
@@ -169,6 +172,7 @@ Dataset read_labels(const std::string& path, const TruthOptions& options, LabelI
   return labels;
 }
 
+// True labels, and the rows that score files may have: also those of blank lines.
 Truth read_truth(const std::string& path, const TruthOptions& options, LabelIndex& index) {
   if (format_of(parts_of(path).front(), options) == DataFormat::kInteractions)
     return read_log_truth(path, options, index);
@@ -182,6 +186,7 @@ Truth read_truth(const std::string& path, const TruthOptions& options, LabelInde
   return truth;
 }
 
+// Scores become features: ids are labels, values are scores. `order`: rank of each entry in its row.
 Dataset read_scores(const std::string& path, const ScoredRows& rows, LabelIndex& index,
                     std::vector<std::uint32_t>* order) {
   const std::string origin = path == "-" ? "standard input" : path;

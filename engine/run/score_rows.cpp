@@ -155,6 +155,7 @@ void check_columns(const NpzScores& scores, const LabelIndex& index, const std::
 
 }  // namespace
 
+// One line per sample, in the order of the samples, possibly with lines for blank ones.
 DatasetArrays parse_scores(std::string_view text, const std::string& origin, const ScoredRows& rows,
                            LabelIndex& index, std::vector<std::uint32_t>* order) {
   DatasetArrays arrays;
@@ -178,6 +179,7 @@ DatasetArrays parse_scores(std::string_view text, const std::string& origin, con
   return arrays;
 }
 
+// One line per user, in any order; rows come in the order of wanted.users. Other users are a warning.
 DatasetArrays parse_user_scores(std::string_view text, const std::string& origin, const ScoredRows& wanted,
                                 LabelIndex& index, std::vector<std::uint32_t>* order) {
   const NameList& users = *wanted.users;
@@ -217,6 +219,7 @@ DatasetArrays parse_user_scores(std::string_view text, const std::string& origin
   return arrays;
 }
 
+// Rows and columns of an .npz matrix, by the names beside it where both sides have names, else by number.
 DatasetArrays parse_score_matrix(const NamedBytes& bytes, const ScoredRows& rows, LabelIndex& index,
                                  std::vector<std::uint32_t>* order) {
   NpzScores scores = read_npz_scores(bytes);

@@ -20,8 +20,8 @@ namespace slide {
 // A sample a line. Rows of blank lines are left out where there are such.
 DatasetArrays parse_scores(std::string_view text, const std::string& origin, const ScoredRows& rows,
                            LabelIndex& index, std::vector<std::uint32_t>* order);
-// A user a line, in any order. Lines of users that the samples do not have are left out and
-// counted in rows.report.
+// A user a line, in any order. Lines of users that the samples do not have are left out and counted in
+// rows.report.
 DatasetArrays parse_user_scores(std::string_view text, const std::string& origin, const ScoredRows& rows,
                                 LabelIndex& index, std::vector<std::uint32_t>* order);
 // An archive of a SciPy matrix, by the names of its users where rows have users, and by the names of its

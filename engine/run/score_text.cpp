@@ -98,6 +98,7 @@ void parse_json_line(const ScoreLine& line, LabelIndex& index, std::vector<Score
   finish_row(line, index, row);
 }
 
+// Parses `label:score` entries; a name may contain colons, so that the last one divides.
 void parse_plain_line(const ScoreLine& line, LabelIndex& index, std::vector<ScoreEntry>& row) {
   const char* separators = index.named() ? "\t" : " \t";
   for (std::size_t at = 0; at < line.text.size();) {
@@ -130,6 +131,7 @@ void refuse_table(const ScoreLine& line) {
 
 }  // namespace
 
+// Parses a line of JSON or of label:score entries. `user`: the line begins with a user, which it receives.
 void parse_score_line(ScoreLine line, LabelIndex& index, std::vector<ScoreEntry>& row, std::string* user) {
   row.clear();
   if (line.text.starts_with(kJsonLine) || line.text.starts_with(kJsonOfUser))

@@ -35,6 +35,8 @@ fs::path token_in(const fs::path& folder, std::uint64_t number) {
 // The token of rank 0, with the folders made for it; all gone at destruction.
 class Token {
  public:
+  // Creates the folder with `create`, and in it an empty file; error() tells whether that worked. The
+  // destructor removes the file and new folders.
   Token(const fs::path& folder, std::uint64_t number, bool create) : path_(token_in(folder, number)) {
     std::error_code error;
     if (!fs::exists(folder, error)) {
@@ -85,6 +87,7 @@ int wait_for(const fs::path& token) {
 
 }  // namespace
 
+// Rank 0 writes a file of random name; the others look for it, and all compare the results.
 void require_shared_folder(Cluster& cluster, const fs::path& folder, bool create) {
   std::random_device random;
   std::array<std::uint64_t, 2> message = {std::uint64_t{random()} << 32 | random(), 0};

@@ -67,7 +67,7 @@ std::uint32_t ranked_row(std::uint64_t one) {
   return static_cast<std::uint32_t>(one);
 }
 
-// Leaves the `wanted` first ones, in any order, and returns the score of the last of them.
+// Keeps the `wanted` first candidates, in any order; returns the score of the last one that stays.
 float cut_candidates(std::vector<std::uint64_t>& candidates, std::size_t wanted) {
   if (candidates.size() < wanted) return -INFINITY;
   const auto last = candidates.begin() + static_cast<std::ptrdiff_t>(wanted) - 1;
@@ -77,8 +77,8 @@ float cut_candidates(std::vector<std::uint64_t>& candidates, std::size_t wanted)
   return min_score;
 }
 
-// Takes a candidate, and sometimes leaves out those that are not among the `wanted` first: an array that is
-// cut takes a fifth of the time of a heap. `min_score` rises to the score that a further one must exceed.
+// Appends a candidate, and cuts the array to the `wanted` first ones whenever it is full, which takes a fifth
+// of the time of a heap. `min_score`: the score that a further candidate must exceed.
 void take_candidate(std::uint64_t one, std::size_t wanted, std::vector<std::uint64_t>& candidates,
                     float& min_score) {
   candidates.push_back(one);
@@ -87,6 +87,7 @@ void take_candidate(std::uint64_t one, std::size_t wanted, std::vector<std::uint
 
 }  // namespace
 
+// Scales the vectors of all labels or features to unit length: rows_ [size x stride]; zeros stay zeros.
 SimilarRows::SimilarRows(const Model& model, SimilarOf of, int threads)
     : size_(vectors_of(model, of)),
       width_(of == SimilarOf::kLabels ? vector_width(model) : feature_width(model)),
@@ -141,6 +142,8 @@ void SimilarRows::centre(const float* row, float* to) const {
   for (std::size_t i = 0; i < width_; ++i) to[i] = row[i] - mean_[i];
 }
 
+// Rounds the rows, less their mean, to q_ [size x q_stride]: shorter rows have smaller rounding errors, and
+// subtracting the mean changes no distance.
 void SimilarRows::round_rows(int threads) {
   if (rounded_ || size_ < kMinRounded) return;
   rounded_ = true;
@@ -255,6 +258,8 @@ void SimilarRows::rescore(std::uint32_t id, std::span<const std::uint64_t> candi
   exact.sort();
 }
 
+// With rounded rows: candidates by rounded products, kTogether queries at a time, then exact cosines of
+// these.
 std::vector<std::vector<Related>> SimilarRows::search(const std::vector<std::uint32_t>& ids,
                                                       std::size_t count, int threads) const {
   if (!rounded_) return nearest(ids, count, threads);

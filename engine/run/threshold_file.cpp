@@ -32,6 +32,7 @@ double threshold_in(const ThresholdJson& object, const std::string& path) {
   return found->get<double>();
 }
 
+// The label of an entry by id, name or both.
 ThresholdLabel label_in(const ThresholdJson& object, const std::string& path) {
   ThresholdLabel label;
   if (const auto id = object.find("id"); id != object.end()) {
@@ -82,6 +83,8 @@ void write_thresholds(const std::string& path, const Thresholds& thresholds,
   write_file(path, json.dump(-1, ' ', false, ThresholdJson::error_handler_t::replace) + '\n');
 }
 
+// Reads {"threshold": T, "labels": [{"id" or "label", "threshold"}, ...]}; find(label) returns its id, or
+// nullopt to skip it.
 Thresholds read_thresholds(const std::string& path, const FindLabel& find) {
   const FileBytes file(path);
   const ThresholdJson json = ThresholdJson::parse(file.text(), nullptr, false);
@@ -102,6 +105,7 @@ Thresholds read_thresholds(const std::string& path, const FindLabel& find) {
   return Thresholds(all, std::move(own));
 }
 
+// One threshold for all labels, or a file of thresholds whose labels the model must have.
 Thresholds thresholds_of_model(const std::string& text, const Model& model) {
   if (const auto number = threshold_number(text)) {
     check_probability(*number, "--threshold");

@@ -25,8 +25,8 @@ struct ThresholdLabel {
   std::optional<std::uint32_t> id;
   std::optional<std::string> name;
 };
-// `find` has the number of a label; nullopt leaves it out. Throws InputError for a file that is not as above,
-// and for a label given twice.
+// find(label) returns the id of a label, or nullopt to leave it out. Throws InputError for a file that is not
+// as above, and for a label given twice.
 using FindLabel = std::function<std::optional<std::uint32_t>(const ThresholdLabel&)>;
 Thresholds read_thresholds(const std::string& path, const FindLabel& find);
 

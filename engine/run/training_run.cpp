@@ -98,6 +98,8 @@ TrainingRun TrainingRun::resume(fs::path folder, std::optional<std::uint32_t> th
   return {Resume{}, std::move(folder), threads, cluster};
 }
 
+// Resumes from the folder: from its checkpoint if there is one, else from the beginning unless it has
+// finished.
 TrainingRun::TrainingRun(Resume, fs::path folder, std::optional<std::uint32_t> threads, Cluster* cluster)
     : folder_(std::move(folder)), cluster_(cluster != nullptr && cluster->size() > 1 ? cluster : nullptr) {
   if (cluster_ != nullptr) require_shared_folder(*cluster_, folder_.name(), false);
@@ -122,6 +124,7 @@ void TrainingRun::require_free_folder(bool replace) {
   if (leads()) folder_.require_free(replace);
 }
 
+// The whole run: reads data, checks that memory suffices, trains, and saves the model.
 RunResult TrainingRun::train(const RunObserver& observer) {
   if (leads()) folder_.claim();
   if (cluster_ != nullptr) {
@@ -159,6 +162,7 @@ RunResult TrainingRun::train(const RunObserver& observer) {
   return {!done, trainer.steps(), trainer.total_steps()};
 }
 
+// Reads the data, completes the configuration by them, and takes out the validation samples.
 RunData TrainingRun::load(const RunObserver& observer) {
   const auto start = std::chrono::steady_clock::now();
   RunData data = read();
@@ -222,6 +226,7 @@ Trainer TrainingRun::make_trainer(const RunData& data, TrainingRows rows) const 
   return Trainer({*config_, std::move(rows), std::move(start), threads_, evaluation, cluster_});
 }
 
+// What training starts from: a checkpoint, a model to continue, or fresh weights.
 JobStart TrainingRun::start_of(const RunData& data, const TrainingRows& rows) const {
   if (saved_) {
     ResumedStart resumed{saved_->record().step_samples};
@@ -337,6 +342,8 @@ bool TrainingRun::run_trainer(Trainer& trainer, const RunData& data, const RunOb
   return trainer.run(train_observer);
 }
 
+// With train.init, the first checkpoint also saves start.slide, since the model's file may change later. It
+// gives the shape of the grown model and its steps before the run; the checkpoint replaces its weights.
 void TrainingRun::save_checkpoint(const Trainer& trainer, const RunData& data) {
   if (!digested_) {
     record_.train = training_digest(data);

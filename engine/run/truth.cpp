@@ -27,6 +27,7 @@ Dataset labels_of(DatasetArrays arrays, std::uint32_t labels) {
   return {std::move(arrays), 0, labels};
 }
 
+// Renumbers the labels, by their names, to the ids of `index`; ids ascend in each row.
 Dataset labels_by_index(const Dataset& rows, const TextModel& names, LabelIndex& index) {
   std::vector<std::uint32_t> ids(names.label_count());
   for (std::uint32_t label = 0; label < ids.size(); ++label)

@@ -48,7 +48,8 @@ void add_warnings(const ReadReport& report, const TruthOptions& options);
 Dataset read_warned(const std::string& path, ReadOptions reading, const TruthOptions& options);
 // Rows of labels alone.
 Dataset labels_of(DatasetArrays arrays, std::uint32_t labels);
-// The labels of rows by the index, which gets the names that `names` has for them. O(n log n) a row.
+// Renumbers the labels of `rows` by name, from ids of `names` to ids of `index`; names that the index lacks
+// are added to it. O(n log n) a row.
 Dataset labels_by_index(const Dataset& rows, const TextModel& names, LabelIndex& index);
 
 }  // namespace slide

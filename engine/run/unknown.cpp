@@ -9,6 +9,7 @@
 
 namespace slide {
 
+// Adds to the reader's counts: rows without features, and label ids from `labels` on, which the model lacks.
 Unknown count_unknown(const Dataset& rows, const ReadReport& report, std::uint64_t labels) {
   Unknown unknown{0, report.unknown_features, report.unknown_labels,
                   rows.feature_entries() + report.unknown_features,

@@ -21,6 +21,7 @@ bool has_times(const DataConfig& config) {
   return !config.time.empty() && config.time != kFileOrder && config.time != kNoTime;
 }
 
+// Groups and times from columns of the training file, else from files of their own.
 KeyColumns read_keys(const DataConfig& config, std::size_t samples, const ReadOptions& options) {
   const std::string data = shown_path(config.train);
   KeyColumns keys;
@@ -76,6 +77,7 @@ Dataset with_sample_keys(const Dataset& first, std::size_t all, const DataConfig
   return with_configured_order(first.with_keys(std::make_shared<const SampleKeys>(std::move(keys))), config);
 }
 
+// Moves samples from data.test_after on from the training data to the test data.
 void split_test_by_time(const DataConfig& config, const ReadOptions& options, RunData& run) {
   const std::string data = shown_path(config.train);
   if (config.time.empty())

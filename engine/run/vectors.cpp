@@ -52,6 +52,7 @@ std::size_t vector_width(const Model& model) {
   return network.output().weights().columns;
 }
 
+// Hidden activations [samples x vector_width()], computed by row so that no vector depends on other samples.
 void sample_vectors(const Model& model, const Dataset& samples, int threads, float* vectors) {
   vector_width(model);
   const Network& network = model.network;

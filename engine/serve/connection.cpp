@@ -65,6 +65,8 @@ void Connection::stop() {
   if (idle_ && socket_.available(ignored) == 0) close();
 }
 
+// Starts to write a reply. The connection stays open only after a whole request: unread bytes of its body
+// would be taken for the next one.
 void Connection::respond(Reply reply) {
   const bool head = parser_ && parser_->get().method() == http::verb::head;
   response_ = {};
@@ -125,6 +127,7 @@ void Connection::read_header() {
                           });
 }
 
+// Decides by the header: refuses the request before its body, invites the body (100 Continue), or reads it.
 void Connection::header_read() {
   route_ = route_of(parser_->get());
   if (!hold_request()) return;
@@ -144,6 +147,7 @@ void Connection::header_read() {
   read_body();
 }
 
+// Reads the body piece by piece, and checks the byte budget after each piece.
 void Connection::read_body() {
   if (late_) return read_failed(asio::error::timed_out);
   if (parser_->is_done()) return request_read();
@@ -172,6 +176,7 @@ bool Connection::hold_request() {
   return false;
 }
 
+// Answers a whole request: a refusal, a page or status at once, predictions by a worker thread.
 void Connection::request_read() {
   asked_ = Clock::now();
   limit_.reset();
@@ -221,6 +226,7 @@ void Connection::refuse_rest(Reply reply) {
   respond(std::move(reply));
 }
 
+// Counts and logs an answer, then waits for the next request or closes.
 void Connection::written(const error_code& error, std::size_t bytes) {
   limit_.reset();
   const double seconds = seconds_since(asked_);

@@ -25,6 +25,7 @@ std::size_t open_files() {
 
 }  // namespace
 
+// Raises the limit of open files if it can; where files remain too few, reduces the connections and says so.
 ConnectionRoom make_connection_room(std::size_t connections) {
   ConnectionRoom wished = {connections, kRefusalsAtOnce, {}};
   rlimit limit{};

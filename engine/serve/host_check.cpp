@@ -82,6 +82,7 @@ bool HostCheck::has(const std::vector<std::string>& names, std::string_view name
   return any_ || std::ranges::find(names, name) != names.end();
 }
 
+// Checks the Host fields, then whether the host is a name of this server, then each Origin.
 std::optional<Reply> HostCheck::refusal(const http::request_header<>& request) const {
   const std::size_t hosts = request.count(http::field::host);
   if (hosts > 1 || (hosts == 0 && request.version() >= 11))

@@ -56,6 +56,7 @@ std::optional<Reply> framing_refusal(const http::request_header<>& request) {
   return std::nullopt;
 }
 
+// The path without its query; a target in absolute form (RFC 9112, 3.2.2) also names the authority.
 Target target_of(const http::request_header<>& request) {
   const std::string_view text = text_of(request.target());
   Target target{std::nullopt, text.substr(0, text.find('?'))};

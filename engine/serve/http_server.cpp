@@ -162,7 +162,8 @@ void HttpServer::Core::remove(Connection* connection) {
   }
 }
 
-// From here on signals wait for run(): a reader of the URL may send one at once.
+// Takes over SIGTERM, SIGINT and SIGHUP before the URL is known, whose reader may send one at once; run()
+// handles them.
 void HttpServer::Core::catch_signals() {
   for (const int number : {SIGTERM, SIGINT}) {
     struct sigaction before {};
@@ -254,6 +255,8 @@ Reply HttpServer::Core::compute(const Job& job, Clock::time_point asked) {
   }
 }
 
+// Passes the request to a worker thread, which posts the reply back to this one. Refuses it when too many
+// wait.
 void HttpServer::Core::predict(std::shared_ptr<Connection> connection, ServerMetrics::Endpoint endpoint,
                                std::string body) {
   if (metrics_.in_flight >= options_.max_queue + static_cast<std::size_t>(threads_)) {

@@ -23,6 +23,7 @@ Listener::Listener(asio::io_context& io, const std::string& host, std::uint16_t 
   listen(host, port);
 }
 
+// Resolves the host and binds its first address.
 void Listener::listen(const std::string& host, std::uint16_t port) {
   if (host.empty()) fail_input("--host is empty; try 127.0.0.1");
   error_code error;
@@ -82,6 +83,7 @@ void Listener::go_on() {
   if (!waiting_ && !stopped_) accept();
 }
 
+// Accepts the connections that already wait, then closes.
 void Listener::stop() {
   pause_.cancel();
   error_code error;

@@ -14,6 +14,7 @@ namespace slide::serve {
 
 namespace asio = boost::asio;
 
+// Loads the first model on the loader's thread, as all later ones, and waits for it.
 ModelLoader::ModelLoader(asio::io_context& io, Load load, const Log& log, ServerMetrics& metrics,
                          bool any_kind)
     : io_(io),
@@ -47,6 +48,7 @@ std::shared_ptr<const ServedModel> ModelLoader::load_next() const {
   return loaded;
 }
 
+// Loads on a thread of its own; the model before answers until then. Further calls meanwhile load once more.
 void ModelLoader::reload() {
   load_again_ = loading_;
   if (loading_) return log_("reload", "a reload is under way; the model is loaded once more after it");
@@ -63,6 +65,8 @@ void ModelLoader::reload() {
   loading_ = true;
 }
 
+// Ends a reload on the thread of `io`: replaces the model unless loading failed, and begins a reload asked
+// for meanwhile.
 void ModelLoader::take(const std::shared_ptr<const ServedModel>& loaded, const std::exception_ptr& fault) {
   loading_ = false;
   metrics_.add_reload(loaded != nullptr);

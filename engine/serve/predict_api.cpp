@@ -92,6 +92,7 @@ class Answer {
     text_ = fmt::format("{{\"model\":\"{}\",", model.fingerprint());
   }
 
+  // Appends a sample's predictions as JSON, and ends a piece of the reply at each kPieceBytes.
   void add_predictions(std::size_t sample, std::span<const Prediction> best) {
     if (ask_.explain > 0) attribution_.begin(model_.model().network, data_, sample);
     text_ += "\"predictions\":[";
@@ -112,7 +113,7 @@ class Answer {
     if (first && metrics_ != nullptr) metrics_->add_empty();
     text_ += "]";
   }
-  // Counts what is answered from here on.
+  // From now on, counts answers in `metrics`.
   void count(AnswerMetrics* metrics) { metrics_ = metrics; }
   void add(std::string_view text) { text_ += text; }
   ReplyText take() {
@@ -163,7 +164,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOtherNam
      {"instances", "inputs"},
      {"samples", "inputs"}}};
 
-// Items are a text, or the model has none.
+// Throws for "item" and "items", keys of /similar, and names the key to send instead.
 [[noreturn]] void refuse_items(const std::string& key, const RequestSamples& samples) {
   if (samples.of_users()) {
     fail_input(
@@ -289,6 +290,7 @@ void append_prediction(std::string& text, std::uint32_t id, std::optional<std::s
   }
 }
 
+// Reopens the object that `text` ends with.
 void append_reasons(std::string& text, const Model& model, std::span<const FeaturePart> parts,
                     std::size_t limit) {
   text.back() = ',';

@@ -1,5 +1,6 @@
-// JSON of requests. Objects are lists of their keys in order, equal ones included: two values of one feature
-// add up as they do in a list of pairs. Internal to the server.
+// JSON of requests, parsed so that an object keeps all its (key, value) pairs in order, repeated keys
+// included: {"12": 1, "12": 2} gives feature 12 twice, and both values add up, as in a list of pairs.
+// Internal to the server.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +28,7 @@ struct KeyList : std::vector<std::pair<const Key, T>, Allocator> {
     this->emplace_back(key, T{});
     return this->back().second;
   }
+  // Rebuilds the list without one pair: a pair with a const key cannot be assigned to.
   typename Base::iterator erase(typename Base::iterator at) {
     const auto place = at - this->begin();
     KeyList kept;

@@ -16,7 +16,7 @@ namespace {
 
 using Json = RequestSamples::Json;
 
-// A list or an object is named, not printed: what is in it may have any size.
+// A value for messages. Lists and objects are only named, since they may be of any size.
 std::string shown(const Json& value) {
   if (value.is_structured()) return value.is_array() ? "a list" : "an object";
   if (value.is_string()) return fmt::format("'{}'", shown_part(value.get_ref<const std::string&>()));
@@ -36,6 +36,7 @@ std::uint64_t id_of(const Json& id) {
 
 }  // namespace
 
+// Finds the parts of an input: a string is a text, an object has them by key.
 void RequestSamples::add(const Json& input) {
   if (input.is_string()) return add(Parts{nullptr, &input, nullptr, nullptr});
   if (!input.is_object() || input.empty())
@@ -56,6 +57,7 @@ void RequestSamples::add(const Json& input) {
   add(parts);
 }
 
+// Appends one row. Beside a text, "features" are dense columns where their column has this name.
 void RequestSamples::add(Parts parts) {
   if (dense_key_ == "features" && parts.text != nullptr) std::swap(parts.features, parts.dense);
   if (parts.text != nullptr && parts.features != nullptr) fail_input("give one of \"text\" and \"features\"");
@@ -79,6 +81,7 @@ void RequestSamples::take_user(const Json& user) {
   names_.back() = user.is_string() ? user.get<std::string>() : user.dump();
 }
 
+// Appends the features of a text. With a user, its log items are added before the row is scaled.
 void RequestSamples::add_text(const Json& value) {
   const std::string* text = value.get_ptr<const std::string*>();
   if (value.is_array())
@@ -94,6 +97,7 @@ void RequestSamples::add_text(const Json& value) {
   append(row.feature_count);
 }
 
+// Takes {"ID": value}, a list of [id, value] pairs, or for dense features alone a list of their columns.
 void RequestSamples::add_features(const Json& value) {
   pairs_.clear();
   if (value.is_array() && is_dense()) {
@@ -145,7 +149,7 @@ void RequestSamples::add_columns(const Json& value) {
   for (std::size_t c = 0; c < value.size(); ++c) add_pair(first_id() + c, value[c]);
 }
 
-// Takes the dense columns, whose ids are the last, out of the workspace's row.
+// Moves the dense columns, which have the largest ids, from the workspace's row to dense_.
 void RequestSamples::take_dense() {
   if (columns() == 0) return;
   Row& row = space_.row;
@@ -162,6 +166,7 @@ void RequestSamples::add_entry(const Json& entry) {
   add_pair(id_of(entry[0]), entry[1]);
 }
 
+// Counts an id that is too large as unknown; it is an error where there are dense columns.
 void RequestSamples::add_pair(std::uint64_t id, const Json& value) {
   const std::uint64_t first = first_id(), end = first + model_.network.sample_features();
   const bool left_out = id >= end && columns() == 0;

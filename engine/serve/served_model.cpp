@@ -24,6 +24,7 @@ Model load_regular(const std::string& path) {
 
 }  // namespace
 
+// Loads the model and builds all that requests need: predictors, users, similarity rows.
 ServedModel::ServedModel(const Options& options)
     : path_(model_at(options.path)),
       model_(load_regular(path_)),

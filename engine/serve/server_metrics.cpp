@@ -59,6 +59,7 @@ class Text {
 
 }  // namespace
 
+// Counts the time in the smallest bucket that holds it.
 void ServerMetrics::add_request(Endpoint endpoint, unsigned code, double seconds) {
   ++requests_[{endpoint, code}];
   Latency& latency = latency_[endpoint];

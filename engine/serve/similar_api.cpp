@@ -31,6 +31,7 @@ struct SimilarAsk {
   std::size_t unknown() const { return items.size() - ids.size(); }
 };
 
+// Finds the item of a request by name or number; unknown ones are kept to be answered as unknown.
 void add_item(const RequestJson& value, SimilarAsk& ask) {
   const SimilarNames& names = ask.among->names;
   std::string item;
@@ -69,6 +70,7 @@ const ServedModel::Similar& asked_among(const RequestJson& request, const Served
   return *among;
 }
 
+// Parses {"item" or "items", "of", "k"}.
 SimilarAsk parse_similar(const RequestJson& request, const ServedModel& model) {
   if (!request.is_object()) fail_input("the body must be an object as {{\"item\": \"...\", \"k\": 10}}");
   SimilarAsk ask;
@@ -122,6 +124,7 @@ std::string error_of(const std::string& item, const SimilarNames& names, bool su
 
 }  // namespace
 
+// One object for "item", a list "results" for "items"; unknown items get an error of their own.
 PredictAnswer answer_similar(std::string_view body, const ServedModel& model, HeldBytes* held) {
   if (!model.similar(SimilarOf::kLabels) && !model.similar(SimilarOf::kFeatures))
     fail_input("the server was not started with --similar");

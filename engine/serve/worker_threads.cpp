@@ -7,6 +7,8 @@
 
 namespace slide::serve {
 
+// Starts the threads with signals blocked, since one thread handles these; throws Error where the system
+// starts fewer.
 WorkerThreads::WorkerThreads(std::size_t count, const char* advice) : open_(queue_.get_executor()) {
   const SignalsBlocked blocked;
   threads_.reserve(count);

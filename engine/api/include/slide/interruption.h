@@ -11,8 +11,8 @@ namespace slide::api {
 // this thread. Where wanted() returns true, work() is left as by an exception, and the result is false; else
 // it is true. Arrays that a call was to fill may be filled in part.
 //
-// train() and continue_training() with Callbacks::step end so before their first step only; then it is the
-// callback that ends them, and they return a model.
+// train() and continue_training() with Callbacks::step are interrupted only before their first step. From
+// then on, the callback ends them, and they return a model.
 //
 // Exceptions of `work` and `wanted` propagate to the caller.
 SLIDE_API bool interruptible(const std::function<void()>& work, const std::function<bool()>& wanted);

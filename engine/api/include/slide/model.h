@@ -1,7 +1,7 @@
 // A trained network: model file, predictions, metrics.
 //
-// Model and Predictor are handles: copies share their content, which nothing changes but Model::calibrate();
-// safe from any thread otherwise. A Predictor keeps its Model alive.
+// Model and Predictor are handles: copies share their content. Only Model::calibrate() changes it; all else
+// is safe from any thread. A Predictor keeps its Model alive.
 #pragma once
 
 #include <slide/config.h>
@@ -57,7 +57,7 @@ class SLIDE_API Model {
   // The probability that a label needs to be predicted, as `slide convert --threshold` stored it, for labels
   // without a threshold of their own; nullopt: none is stored.
   std::optional<double> threshold() const;
-  // The labels that have one of their own, and this; ascending by label.
+  // The labels with a threshold of their own, and these thresholds; ascending by label.
   std::vector<std::pair<std::uint32_t, double>> own_thresholds() const;
 
   // Fits the probabilities to samples that training has not seen, with their labels, in place of an earlier
