@@ -19,8 +19,7 @@ namespace {
 constexpr std::uint32_t kFixedTables = 32;  // of fixed()
 // One of kLongPart neurons is among the longest; of small layers one of kLongPartOfFew, up to kFewLong.
 constexpr std::size_t kLongPart = 48, kLongPartOfFew = 8, kFewLong = 8192;
-constexpr std::size_t kFewNeurons = 4096;  // below: none is
-constexpr double kBucketBytes = 16;        // header of a bucket
+constexpr double kBucketBytes = 16;  // header of a bucket
 
 constexpr std::size_t kTaskRows = 256;   // rows of a task
 constexpr std::size_t kSlabRows = 8192;  // rows hashed, then moved; bounds the memory of a rehash

@@ -65,7 +65,7 @@ BoundedPass::Scratch BoundedPass::make_scratch(std::size_t blocks, std::size_t l
   }
   scratch.min_score.resize(samples);
   scratch.candidates.resize(samples);
-  for (auto& candidates : scratch.candidates) candidates.reserve(4 * kMinCandidates);
+  for (auto& candidates : scratch.candidates) candidates.reserve(kMaxCandidates);
   scratch.z = AlignedArray<float>(kChunk * lanes);
   scratch.max_excess.resize(lanes);
   scratch.threshold.resize(std::max(lanes, kGroup));

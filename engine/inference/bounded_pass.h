@@ -27,6 +27,9 @@ namespace slide {
 
 class BoundedPass {
  public:
+  static constexpr std::size_t kMinNeurons = 4096;   // with fewer, bounds cost more than they save
+  static constexpr std::size_t kMaxCandidates = 64;  // of a sample that have room from the start
+
   // For the neurons `ids` of a network with a dense first layer. `postings` and `wide_bounds`: of the
   // network's linear term for these neurons, then in ascending order; nullptr without one. `ids` and
   // `postings` must outlive this object. Keeps rounded rows of about the first `kept` neurons.

@@ -8,17 +8,14 @@
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/inference/auto_inference.h"
-#include "engine/inference/batch_bounds.h"
+#include "engine/inference/bounded_pass.h"
 #include "engine/inference/candidate_scorer.h"
 #include "engine/inference/full_scorer.h"
-#include "engine/kernels/kernels.h"
-#include "engine/wide/linear_term.h"
 
 namespace slide {
 
 namespace {
 
-constexpr std::size_t kManyNeurons = 4096;       // with fewer, bounds cost more than they save
 constexpr std::size_t kBestAtOnce = 1ULL << 21;  // max labels kept for a batch of more than one block
 
 }  // namespace
@@ -50,7 +47,7 @@ Predictor::Predictor(const TrainedNetwork& trained, const InferenceOptions& opti
 ScorerChoice Predictor::choice(Inference mode) const {
   if (mode == Inference::kLsh) return {mode, options_.candidates, false, options_.bound_first.value_or(true)};
   const Layer& output = trained_.network.output();
-  const bool bound_first = options_.bound_first.value_or(output.size() >= kManyNeurons);
+  const bool bound_first = options_.bound_first.value_or(output.size() >= BoundedPass::kMinNeurons);
   return {mode, 0, options_.low_latency, bound_first};
 }
 

@@ -5,6 +5,7 @@
 #include "datasets/formats/item_masking.h"
 #include "engine/crosses/crossed_entries.h"
 #include "engine/inference/auto_inference.h"
+#include "engine/inference/bounded_pass.h"
 #include "engine/inference/chunks.h"
 #include "engine/inference/prediction_batch.h"
 #include "engine/inference/scorers.h"
@@ -71,7 +72,7 @@ LayerPlan plan_layer(const LayerShape& layer, const BlockLimits& limits, const B
 
 // Whether scores are bounded first: as Predictor of engine/inference chooses.
 bool bounds_scores(const NetworkShape& shape) {
-  return shape.layers.back().neurons >= 4096;
+  return shape.layers.back().neurons >= BoundedPass::kMinNeurons;
 }
 
 // Blocks and scores of prediction batches. Each thread has lists of features (with the max number of feature
@@ -81,8 +82,7 @@ double batch_bytes(const Config& config, const NetworkShape& shape, const BlockB
                    int busy) {
   constexpr std::size_t kLanes = PredictionBatch::kLanes, kMaxBlocks = PredictionBatch::kMaxBlocks;
   constexpr std::size_t kScored = Chunks::kNeuronsWithPostings;
-  constexpr std::size_t kHits = 64;  // BoundedPass, for a sample
-  const std::size_t hits = bounds_scores(shape) ? kHits : 0;
+  const std::size_t hits = bounds_scores(shape) ? BoundedPass::kMaxCandidates : 0;
   const std::size_t groups = (bounds.evaluated + kLanes - 1) / kLanes;
   const auto blocks =
       double(std::clamp<std::size_t>(groups / static_cast<std::size_t>(threads), 1, kMaxBlocks));
