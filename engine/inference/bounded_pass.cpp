@@ -12,7 +12,7 @@ namespace slide {
 namespace {
 
 constexpr std::size_t kGroup = WideBounds::kGroup;
-constexpr std::size_t kChunk = 32 * kGroup;  // neurons per tile: their scores stay in cache
+constexpr std::size_t kTile = 32 * kGroup;  // neurons per tile: their scores stay in cache
 // Neurons whose bounds of the linear term are computed together.
 constexpr std::size_t kWideTile = 256 * kGroup;
 // Cost of one exact score for a single sample, in scores of a pass over all neurons.
@@ -33,14 +33,14 @@ BoundedPass::BoundedPass(const Network& network, std::span<const std::uint32_t> 
     : output_(network.output()),
       ids_(ids),
       postings_(postings),
-      hidden_bounds_(network.output(), ids, std::min(round_up(kept, kChunk), ids.size()), form, kGroup,
+      hidden_bounds_(network.output(), ids, std::min(round_up(kept, kTile), ids.size()), form, kGroup,
                      threads),
       rescorer_(network.output(), network.sample_features()),
       wide_bounds_(std::move(wide_bounds)) {
   if (wide_bounds_) return;
   const std::size_t groups = (ids.size() + kGroup - 1) / kGroup;
-  for (std::size_t g = 0; g < groups; g += kChunk / kGroup)
-    reach_.push_back(hidden_bounds_.reach(g, std::min(kChunk / kGroup, groups - g)));
+  for (std::size_t g = 0; g < groups; g += kTile / kGroup)
+    reach_.push_back(hidden_bounds_.reach(g, std::min(kTile / kGroup, groups - g)));
   rest_ = reach_;
   for (std::size_t c = rest_.size(); c-- > 1;) {
     rest_[c - 1].length = std::max(rest_[c - 1].length, rest_[c].length);
@@ -51,7 +51,7 @@ BoundedPass::BoundedPass(const Network& network, std::span<const std::uint32_t> 
 BoundedPass::Scratch BoundedPass::make_scratch(std::size_t blocks, std::size_t lanes) const {
   Scratch scratch;
   const std::size_t samples = blocks * lanes;
-  scratch.hidden_bounds = hidden_bounds_.make_scratch(kChunk, samples);
+  scratch.hidden_bounds = hidden_bounds_.make_scratch(kTile, samples);
   scratch.rescorer = rescorer_.make_scratch();
   scratch.bounded.reserve(blocks);
   scratch.exact.reserve(blocks);
@@ -66,7 +66,7 @@ BoundedPass::Scratch BoundedPass::make_scratch(std::size_t blocks, std::size_t l
   scratch.min_score.resize(samples);
   scratch.candidates.resize(samples);
   for (auto& candidates : scratch.candidates) candidates.reserve(kMaxCandidates);
-  scratch.z = AlignedArray<float>(kChunk * lanes);
+  scratch.z = AlignedArray<float>(kTile * lanes);
   scratch.max_excess.resize(lanes);
   scratch.threshold.resize(std::max(lanes, kGroup));
   scratch.places.resize(kGroup * lanes + 1);
@@ -82,8 +82,8 @@ std::span<const std::uint32_t> BoundedPass::score(PredictionBatch& batch, Scratc
     const std::size_t end = std::min(ids_.size(), first + kWideTile);
     if (!any_left(first, batch, scratch)) break;
     bound_wide_tile(first / kGroup, (end - first + kGroup - 1) / kGroup, batch, scratch);
-    for (std::size_t chunk = first; chunk < end; chunk += kChunk)
-      score_chunk(chunk, std::min(kChunk, end - chunk), batch, scratch);
+    for (std::size_t tile = first; tile < end; tile += kTile)
+      score_tile(tile, std::min(kTile, end - tile), batch, scratch);
   }
   for (const std::uint32_t b : scratch.bounded) finish(b, batch, scratch);
   scratch.exact.clear();
@@ -95,7 +95,7 @@ std::span<const std::uint32_t> BoundedPass::score(PredictionBatch& batch, Scratc
 // Whether neurons from `first` on can be among the top k of any sample.
 bool BoundedPass::any_left(std::size_t first, const PredictionBatch& batch, const Scratch& scratch) const {
   return wide_bounds_ || std::ranges::any_of(scratch.bounded, [&](std::uint32_t b) {
-           return may_reach(b, rest_[first / kChunk], batch, scratch);
+           return may_reach(b, rest_[first / kTile], batch, scratch);
          });
 }
 
@@ -162,12 +162,12 @@ bool BoundedPass::may_reach(std::uint32_t b, const BatchBounds::Reach& reach, co
 
 // Computes approximate scores z [count x lanes] of neurons [first, first + count) for each block that may
 // need them, and lists the candidates.
-void BoundedPass::score_chunk(std::size_t first, std::size_t count, PredictionBatch& batch,
-                              Scratch& scratch) const {
+void BoundedPass::score_tile(std::size_t first, std::size_t count, PredictionBatch& batch,
+                             Scratch& scratch) const {
   bool loaded = false;
   for (const std::uint32_t b : scratch.bounded) {
     if (scratch.left[b] == 0) continue;
-    if (!wide_bounds_ && !may_reach(b, reach_[first / kChunk], batch, scratch)) continue;
+    if (!wide_bounds_ && !may_reach(b, reach_[first / kTile], batch, scratch)) continue;
     if (!loaded) hidden_bounds_.load(first, count, scratch.hidden_bounds);
     loaded = true;
     const BlockInput& in = batch.inputs[b];

@@ -65,7 +65,7 @@ class BoundedPass {
   bool any_left(std::size_t first, const PredictionBatch& batch, const Scratch& scratch) const;
   bool may_reach(std::uint32_t b, const BatchBounds::Reach& reach, const PredictionBatch& batch,
                  const Scratch& scratch) const;
-  void score_chunk(std::size_t first, std::size_t count, PredictionBatch& batch, Scratch& scratch) const;
+  void score_tile(std::size_t first, std::size_t count, PredictionBatch& batch, Scratch& scratch) const;
   void list_candidates(std::uint32_t b, std::size_t group, const float* z, std::size_t count,
                        PredictionBatch& batch, Scratch& scratch) const;
   void set_thresholds(std::uint32_t b, std::size_t group, PredictionBatch& batch, Scratch& scratch) const;
@@ -82,7 +82,7 @@ class BoundedPass {
   BatchBounds hidden_bounds_;
   CandidateRescorer rescorer_;
   std::shared_ptr<const WideBounds> wide_bounds_;
-  // Without a linear term, upper bounds by chunk of neurons: of its own, and of its own and all later ones.
+  // Without a linear term, upper bounds by tile of neurons: of its own, and of its own and all later ones.
   std::vector<BatchBounds::Reach> reach_, rest_;
 };
 

@@ -63,7 +63,7 @@ Inference Predictor::inference(const Wanted& wanted) const {
 }
 
 const Scorer& Predictor::scorer_of(std::size_t lanes, bool exact) const {
-  if (!exact) return lanes == 1 ? scorers_->alone() : scorers_->together();
+  if (!exact) return lanes == 1 ? scorers_->for_single() : scorers_->for_batches();
   std::call_once(all_neurons_->once,
                  [&] { all_neurons_->scorer = std::make_unique<FullScorer>(trained_.network, 1); });
   return *all_neurons_->scorer;

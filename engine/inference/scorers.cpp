@@ -41,9 +41,9 @@ Scorers::Scorers(const TrainedNetwork& trained, const ScorerChoice& choice, int 
   if (choice.mode == Inference::kFull) {
     choose_full(trained, choice, threads);
   } else if (choice.candidates >= trained.network.labels()) {
-    together_ = alone_ = &add<FullScorer>(trained.network, threads);
+    batch_scorer_ = single_scorer_ = &add<FullScorer>(trained.network, threads);
   } else {
-    together_ = alone_ =
+    batch_scorer_ = single_scorer_ =
         &add<CandidateScorer>(trained.network, choice.candidates, choice.bound_first, threads);
   }
 }
@@ -56,12 +56,12 @@ std::size_t Scorers::kept_rows(const FullScorer& full, bool low_latency) const {
   return std::max(kMinKept, std::min(by_length_->long_rows, low_latency ? rows : most_kept(rows)));
 }
 
-// Sets together_ (batches) and alone_ (single samples) to the exact scorer, or to bounded ones where bounds
+// Sets batch_scorer_ and single_scorer_ to the exact scorer, or to bounded ones where bounds
 // exist, are asked for and save time.
 void Scorers::choose_full(const TrainedNetwork& trained, const ScorerChoice& choice, int threads) {
   const Network& network = trained.network;
   const FullScorer& full = add<FullScorer>(network, threads);
-  together_ = alone_ = &full;
+  batch_scorer_ = single_scorer_ = &full;
   // Bounds do not give the softmax normaliser that kNN votes need, and require a hidden layer.
   const bool needs_all = trained.neighbours != nullptr && is_normalised(network.config().loss.kind);
   if (needs_all || !has_whole_input(network)) return;
@@ -80,12 +80,12 @@ void Scorers::choose_full(const TrainedNetwork& trained, const ScorerChoice& cho
   // A single sample needs kept rows: rounding them for it takes longer than its exact scores. It reads the
   // fewest bytes as int8.
   const bool keeps_all = by_length_ ? kept >= by_length_->long_rows : choice.low_latency;
-  const BoundedScorer* alone = keeps_all ? bounded(BatchBounds::Form::kInt8) : nullptr;
-  if (alone != nullptr && alone->bounded()) alone_ = alone;
+  const BoundedScorer* single = keeps_all ? bounded(BatchBounds::Form::kInt8) : nullptr;
+  if (single != nullptr && single->bounded()) single_scorer_ = single;
   if (!choice.bound_first) return;
-  const bool shared = alone != nullptr && form == BatchBounds::Form::kInt8;
-  const BoundedScorer* together = shared ? alone : bounded(form);
-  if (together->bounded()) together_ = together;
+  const bool shared = single != nullptr && form == BatchBounds::Form::kInt8;
+  const BoundedScorer* batched = shared ? single : bounded(form);
+  if (batched->bounded()) batch_scorer_ = batched;
 }
 
 double Scorers::bounds_bytes_of(std::size_t neurons, std::size_t inputs) {

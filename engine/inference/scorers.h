@@ -35,9 +35,9 @@ class Scorers {
   // Builds the index of kLsh and the bounds of kFull, with `threads` threads.
   Scorers(const TrainedNetwork& trained, const ScorerChoice& choice, int threads);
 
-  const Scorer& together() const { return *together_; }  // for batches
-  const Scorer& alone() const { return *alone_; }        // for single samples
-  std::size_t bytes() const;                             // index and bounds
+  const Scorer& for_batches() const { return *batch_scorer_; }
+  const Scorer& for_single() const { return *single_scorer_; }
+  std::size_t bytes() const;  // index and bounds
   // Bytes of bounds of all neurons without a linear term and without low latency, while they are made.
   static double bounds_bytes_of(std::size_t neurons, std::size_t inputs);
 
@@ -50,9 +50,9 @@ class Scorers {
   // Where scorers use them: bounds of the linear term, or without one the order of the rows.
   std::shared_ptr<const WideBounds> bounds_;
   std::optional<RowsByLength> by_length_;
-  std::vector<std::unique_ptr<const Scorer>> all_;  // together_, alone_ and the scorers they use
-  const Scorer* together_ = nullptr;
-  const Scorer* alone_ = nullptr;
+  std::vector<std::unique_ptr<const Scorer>> all_;  // batch_scorer_, single_scorer_ and the scorers they use
+  const Scorer* batch_scorer_ = nullptr;
+  const Scorer* single_scorer_ = nullptr;
 };
 
 // The scorers of one network that are in use. Thread-safe.

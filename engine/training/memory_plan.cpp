@@ -6,9 +6,9 @@
 #include "engine/crosses/crossed_entries.h"
 #include "engine/inference/auto_inference.h"
 #include "engine/inference/bounded_pass.h"
-#include "engine/inference/chunks.h"
 #include "engine/inference/prediction_batch.h"
 #include "engine/inference/scorers.h"
+#include "engine/inference/tiles.h"
 #include "engine/knn/feature_weight_learning.h"
 #include "engine/knn/neighbours.h"
 #include "engine/network/network_training.h"
@@ -81,7 +81,7 @@ bool bounds_scores(const NetworkShape& shape) {
 double batch_bytes(const Config& config, const NetworkShape& shape, const BlockBounds& bounds, int threads,
                    int busy) {
   constexpr std::size_t kLanes = PredictionBatch::kLanes, kMaxBlocks = PredictionBatch::kMaxBlocks;
-  constexpr std::size_t kScored = Chunks::kNeuronsWithPostings;
+  constexpr std::size_t kScored = Tiles::kNeuronsWithPostings;
   const std::size_t hits = bounds_scores(shape) ? BoundedPass::kMaxCandidates : 0;
   const std::size_t groups = (bounds.evaluated + kLanes - 1) / kLanes;
   const auto blocks =

@@ -124,15 +124,14 @@ class LinearTerm final : public OutputTerm {
   Storage& storage() { return storage_; }
 
  private:
-  struct PatternChunk;  // adjacent neurons
-  struct Patterns;      // patterns and initial weights of some neurons, one after another
+  struct PatternTile;  // adjacent neurons
+  struct Patterns;     // patterns and initial weights of some neurons, one after another
   class PatternFinder;
   template <class SamplesOf>
-  static std::vector<PatternChunk> chunks_of(std::size_t neurons, SamplesOf&& samples_of);
+  static std::vector<PatternTile> tiles_of(std::size_t neurons, SamplesOf&& samples_of);
   static std::size_t append_strongest(const SparseRow& row, std::size_t limit, double scale, Patterns& to);
   template <class Append>
-  void build_patterns(const std::vector<PatternChunk>& chunks, std::size_t limit, int threads,
-                      Append&& append);
+  void build_patterns(const std::vector<PatternTile>& tiles, std::size_t limit, int threads, Append&& append);
 
   LayerConfig config_;
   Storage storage_;

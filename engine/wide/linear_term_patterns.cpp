@@ -13,7 +13,7 @@
 
 namespace slide {
 
-struct LinearTerm::PatternChunk {
+struct LinearTerm::PatternTile {
   static constexpr std::size_t kNeurons = 512;   // max neurons
   static constexpr std::size_t kSamples = 4096;  // max samples, unless one neuron has more
   static constexpr std::size_t kAtOnce = 8;      // per thread, before results are stored
@@ -25,21 +25,21 @@ struct LinearTerm::Patterns {
   std::vector<float> weights;
 };
 
-// Cuts the neurons into chunks of about equal numbers of samples.
+// Cuts the neurons into tiles of about equal numbers of samples.
 template <class SamplesOf>
-std::vector<LinearTerm::PatternChunk> LinearTerm::chunks_of(std::size_t neurons, SamplesOf&& samples_of) {
-  std::vector<PatternChunk> chunks;
+std::vector<LinearTerm::PatternTile> LinearTerm::tiles_of(std::size_t neurons, SamplesOf&& samples_of) {
+  std::vector<PatternTile> tiles;
   std::size_t samples = 0;
   for (std::size_t n = 0; n < neurons; ++n) {
     const std::size_t own = samples_of(n);
     samples += own;
-    if (n == 0 || n - chunks.back().first == PatternChunk::kNeurons || samples > PatternChunk::kSamples) {
-      chunks.push_back({n, n});
+    if (n == 0 || n - tiles.back().first == PatternTile::kNeurons || samples > PatternTile::kSamples) {
+      tiles.push_back({n, n});
       samples = own;
     }
-    chunks.back().end = n + 1;
+    tiles.back().end = n + 1;
   }
-  return chunks;
+  return tiles;
 }
 
 // Builds patterns; one object per thread.
@@ -115,17 +115,16 @@ LinearTerm::LinearTerm(const LayerConfig& config, double length, const Dataset& 
   const auto limit =
       static_cast<std::size_t>(std::min(all, max_weights(config_, double(neurons), label_features)));
   const auto samples_of = [&](std::size_t n) { return sums.samples(n).size(); };
-  build_patterns(chunks_of(neurons, samples_of), limit, threads,
-                 [&](std::size_t n, int thread, Patterns& to) {
-                   auto& finder = finders[static_cast<std::size_t>(thread)];
-                   if (!finder)
-                     finder = std::make_unique<PatternFinder>(config_, length, sums,
-                                                              hard_negatives ? &*hard_negatives : nullptr);
-                   return finder->append(n, to);
-                 });
+  build_patterns(tiles_of(neurons, samples_of), limit, threads, [&](std::size_t n, int thread, Patterns& to) {
+    auto& finder = finders[static_cast<std::size_t>(thread)];
+    if (!finder)
+      finder =
+          std::make_unique<PatternFinder>(config_, length, sums, hard_negatives ? &*hard_negatives : nullptr);
+    return finder->append(n, to);
+  });
 }
 
-// From item weights: every row costs about the same, so each neuron counts as one sample in chunks_of().
+// From item weights: every row costs about the same, so each neuron counts as one sample in tiles_of().
 LinearTerm::LinearTerm(const LayerConfig& config, const ItemWeights& items, std::size_t first,
                        std::size_t count, double scale, int threads)
     : config_(config) {
@@ -138,25 +137,25 @@ LinearTerm::LinearTerm(const LayerConfig& config, const ItemWeights& items, std:
   for (std::size_t n = 0; n < count; ++n)
     limit += std::min<std::size_t>(row_of(n).ids.size(), config_.wide_features);
   const auto one = [](std::size_t) { return std::size_t{1}; };
-  build_patterns(chunks_of(count, one), limit, threads, [&](std::size_t n, int, Patterns& to) {
+  build_patterns(tiles_of(count, one), limit, threads, [&](std::size_t n, int, Patterns& to) {
     return append_strongest(row_of(n), config_.wide_features, scale, to);
   });
 }
 
 // Fills storage_ with the patterns of all neurons. append(neuron, thread, patterns) appends the pattern of
-// one neuron and returns its size. `limit`: upper bound of the number of weights. Chunks are built in groups,
+// one neuron and returns its size. `limit`: upper bound of the number of weights. Tiles are built in groups,
 // whose patterns are copied before the next group.
 template <class Append>
-void LinearTerm::build_patterns(const std::vector<PatternChunk>& chunks, std::size_t limit, int threads,
+void LinearTerm::build_patterns(const std::vector<PatternTile>& tiles, std::size_t limit, int threads,
                                 Append&& append) {
   std::vector<std::uint64_t>& offsets = storage_.offsets;
-  offsets.assign(chunks.empty() ? 1 : chunks.back().end + 1, 0);
+  offsets.assign(tiles.empty() ? 1 : tiles.back().end + 1, 0);
   storage_.features = AlignedArray<std::uint32_t>(limit);
   storage_.weights = AlignedArray<float>(limit);
-  const std::size_t at_once = PatternChunk::kAtOnce * static_cast<std::size_t>(std::max(1, threads));
-  std::vector<Patterns> found(std::min(at_once, chunks.size()));
-  for (std::size_t first = 0; first < chunks.size(); first += at_once) {
-    const auto group = std::span(chunks).subspan(first, std::min(at_once, chunks.size() - first));
+  const std::size_t at_once = PatternTile::kAtOnce * static_cast<std::size_t>(std::max(1, threads));
+  std::vector<Patterns> found(std::min(at_once, tiles.size()));
+  for (std::size_t first = 0; first < tiles.size(); first += at_once) {
+    const auto group = std::span(tiles).subspan(first, std::min(at_once, tiles.size() - first));
     parallel_for(group.size(), threads, [&](std::size_t c, int thread) {
       found[c].features.clear();
       found[c].weights.clear();
@@ -174,10 +173,10 @@ void LinearTerm::build_patterns(const std::vector<PatternChunk>& chunks, std::si
   storage_.weights.shrink(offsets.back());
 }
 
-// The patterns of one group of chunks before they are copied, and the working memory of the threads.
+// The patterns of one group of tiles before they are copied, and the working memory of the threads.
 double LinearTerm::finding_bytes_of(const LayerConfig& config, double neurons, double label_features,
                                     double features, int threads) {
-  const double at_once = PatternChunk::kAtOnce * std::max(1, threads) * double(PatternChunk::kNeurons);
+  const double at_once = PatternTile::kAtOnce * std::max(1, threads) * double(PatternTile::kNeurons);
   const double copied = std::min(neurons, at_once);
   const double copy = std::min(copied * features, max_weights(config, copied, label_features)) *
                       (sizeof(std::uint32_t) + sizeof(float));

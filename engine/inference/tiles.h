@@ -13,7 +13,7 @@
 
 namespace slide {
 
-class Chunks {
+class Tiles {
  public:
   // Neurons per tile. With postings, only one block's scores need to stay in cache, and larger tiles visit
   // each feature less often.
@@ -26,7 +26,7 @@ class Chunks {
   };
 
   // `postings`: the output layer has a linear term evaluated from postings.
-  explicit Chunks(bool postings) : neurons_(postings ? kNeuronsWithPostings : kNeurons) {}
+  explicit Tiles(bool postings) : neurons_(postings ? kNeuronsWithPostings : kNeurons) {}
   std::size_t neurons() const { return neurons_; }
   Scratch make_scratch(std::size_t blocks, std::size_t lanes) const {
     Scratch scratch{
@@ -40,24 +40,24 @@ class Chunks {
   // labels of the samples of batch.exact to batch.votes and calls keep(b, tile, z of b). Without postings,
   // score() includes the linear term.
   template <class Score, class Keep>
-  void go_over(std::span<const std::uint32_t> ids, const WidePostings* postings,
-               std::span<const std::uint32_t> blocks, PredictionBatch& batch, Scratch& scratch, Score&& score,
-               Keep&& keep) const {
+  void for_each_tile(std::span<const std::uint32_t> ids, const WidePostings* postings,
+                     std::span<const std::uint32_t> blocks, PredictionBatch& batch, Scratch& scratch,
+                     Score&& score, Keep&& keep) const {
     begin(postings, blocks, batch, scratch);
     for (std::size_t first = 0; first < ids.size(); first += neurons_) {
-      const auto chunk = ids.subspan(first, std::min(neurons_, ids.size() - first));
+      const auto tile = ids.subspan(first, std::min(neurons_, ids.size() - first));
       float* z = scratch.z.data();
-      score(std::span<const BlockInput>(scratch.inputs), chunk, z);
+      score(std::span<const BlockInput>(scratch.inputs), tile, z);
       for (const std::uint32_t b : blocks) {
         const BlockInput& in = batch.inputs[b];
         if (postings != nullptr)
-          postings->add(*in.features, first, first + chunk.size(), in.lanes, z, scratch.walks[b]);
+          postings->add(*in.features, first, first + tile.size(), in.lanes, z, scratch.walks[b]);
         for (std::size_t s = 0; batch.votes && s < in.samples; ++s) {
           const std::size_t i = batch.sample(b, s);
-          if (batch.exact[i] != 0) batch.votes->take_scores(i, chunk, z + s, in.lanes);
+          if (batch.exact[i] != 0) batch.votes->take_scores(i, tile, z + s, in.lanes);
         }
-        keep(b, chunk, z);
-        z += chunk.size() * in.lanes;
+        keep(b, tile, z);
+        z += tile.size() * in.lanes;
       }
     }
   }
