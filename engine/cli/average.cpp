@@ -13,7 +13,7 @@ namespace slide::cli {
 namespace {
 
 // Makes the ensemble, and prints its size as text or JSON.
-void run_average(const AverageOptions& options, bool json) {
+void run_average(const EnsembleOptions& options, bool json) {
   tolerate_closed_output();
   const EnsembleResult result = make_ensemble(options);
   print_notes(result.notes);
@@ -37,7 +37,7 @@ void add_average(CLI::App& app, Action& action) {
   sub->footer(
       "The logits of the new model are the means of theirs: of two to four trainings that differ in --seed\n"
       "it is on most sets better than each. All commands take it as they take any model.");
-  const auto options = std::make_shared<AverageOptions>();
+  const auto options = std::make_shared<EnsembleOptions>();
   const auto json = std::make_shared<bool>(false);
   sub->add_option("MODEL", options->models, "Folders of runs, or model files; two or more")->required();
   sub->add_option("--out", options->out, "Model file to write")->required()->type_name("FILE");

@@ -51,7 +51,7 @@ MaybeViolation check_blocks(const TrainConfig& train) {
 }
 
 // Rules for what only the last layer may have, or only the others.
-MaybeViolation check_place(const LayerConfig& layer, const std::string& name, bool last) {
+MaybeViolation check_layer_position(const LayerConfig& layer, const std::string& name, bool last) {
   if (!last && layer.size == 0) {
     return violation(name + ".size", "must be above 0: only the last layer takes its size from the data");
   }
@@ -223,7 +223,7 @@ MaybeViolation check_layers(const std::vector<LayerConfig>& layers) {
   if (layers.empty()) return Violation{"", "there is no layer; add at least one [[layer]] table"};
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const std::string name = layer_name(i);
-    if (auto broken = check_place(layers[i], name, i + 1 == layers.size())) return broken;
+    if (auto broken = check_layer_position(layers[i], name, i + 1 == layers.size())) return broken;
     if (layers[i].kind != LayerKind::kSampled) continue;
     if (auto broken = check_sampled(layers[i], name)) return broken;
   }

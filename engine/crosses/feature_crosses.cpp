@@ -42,7 +42,7 @@ struct FeatureCrosses::Likely {
 // a quarter full.
 FeatureCrosses::FeatureCrosses(std::vector<FeatureCross> crosses, std::size_t features)
     : crosses_(std::move(crosses)), features_(features) {
-  if (!are_good(crosses_, features_))
+  if (!are_valid(crosses_, features_))
     fail_run("crosses of features that do not ascend, or beyond {}", features_);
   if (!active()) return;
   member_of_.resize(features_);
@@ -61,7 +61,7 @@ FeatureCrosses::FeatureCrosses(std::vector<FeatureCross> crosses, std::size_t fe
   }
 }
 
-bool FeatureCrosses::are_good(std::span<const FeatureCross> crosses, std::size_t features) {
+bool FeatureCrosses::are_valid(std::span<const FeatureCross> crosses, std::size_t features) {
   if (features > kIdLimit || crosses.size() > kIdLimit - features) return false;
   for (std::size_t p = 0; p < crosses.size(); ++p) {
     if (crosses[p].first >= crosses[p].second || crosses[p].second >= features) return false;

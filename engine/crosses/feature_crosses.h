@@ -40,7 +40,7 @@ class FeatureCrosses {
  public:
   // No crosses: rows stay unchanged.
   FeatureCrosses() = default;
-  // Takes strictly ascending crosses of features below `features` (see are_good).
+  // Takes strictly ascending crosses of features below `features` (see are_valid).
   FeatureCrosses(std::vector<FeatureCross> crosses, std::size_t features);
 
   // Selects for each label the `per_label` crosses of highest gain, and of all of these the kMaxCrosses of
@@ -56,7 +56,7 @@ class FeatureCrosses {
   static double choosing_bytes_of(const Dataset& train, std::uint32_t per_label, int threads);
 
   // Returns whether crosses read from a file are valid for `features` features.
-  static bool are_good(std::span<const FeatureCross> crosses, std::size_t features);
+  static bool are_valid(std::span<const FeatureCross> crosses, std::size_t features);
   // Returns the same crosses with the new ids of their features; none of these features may be dropped.
   FeatureCrosses grown(const IdGrowth& features) const;
 

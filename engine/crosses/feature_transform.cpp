@@ -20,7 +20,7 @@ std::shared_ptr<const InputTransform> FeatureTransform::loaded(ByteReader& in) c
   if (!scale_.active()) return std::make_shared<const FeatureTransform>(*this);
   std::vector<float> factors(scale_.factors().size());
   in.get_array(factors.data(), factors.size(), "another number of features");
-  if (!FeatureScale::are_good(factors)) in.refuse("impossible factors of features");
+  if (!FeatureScale::are_valid(factors)) in.refuse("impossible factors of features");
   return std::make_shared<const FeatureTransform>(crosses_, scale_.with_factors(std::move(factors)));
 }
 

@@ -26,11 +26,11 @@ struct HiddenRows {
 // A trained network as prediction uses it: the network, its kNN index if any, the numbers of training samples
 // where known, and for a sharded network the hidden units of the data to predict. Refers to all of them.
 struct TrainedNetwork {
-  TrainedNetwork(const Network& trained, const Neighbours* voters)  // nullptr: no kNN prediction
-      : network(trained), neighbours(voters) {}
-  TrainedNetwork(const Network& trained, const Neighbours* voters, const DataShape& shape)
+  TrainedNetwork(const Network& trained, const Neighbours* knn)  // nullptr: no kNN prediction
+      : network(trained), neighbours(knn) {}
+  TrainedNetwork(const Network& trained, const Neighbours* knn, const DataShape& shape)
       : network(trained),
-        neighbours(voters),
+        neighbours(knn),
         label_frequencies(shape.label_frequencies),
         samples(shape.samples) {}
   const Network& network;

@@ -174,7 +174,7 @@ void note_dropped(const Model& model, const std::string& name, std::vector<std::
 }  // namespace
 
 // Loads the models one after another: memory holds the first, one other and the result.
-EnsembleResult make_ensemble(const AverageOptions& options) {
+EnsembleResult make_ensemble(const EnsembleOptions& options) {
   check_model_out({"--out", options.out}, options.models, "average.slide", options.replace);
   if (options.models.size() < 2) fail_input("{}: one model alone; name two or more", options.models.front());
   std::size_t units = 0;

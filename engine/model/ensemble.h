@@ -14,7 +14,7 @@
 
 namespace slide {
 
-struct AverageOptions {
+struct EnsembleOptions {
   std::vector<std::string> models;  // files, or run folders; at least two
   std::string out;                  // output file
   bool replace = true;              // a model that lies there, else InputError
@@ -31,6 +31,6 @@ struct EnsembleResult {
 // the result stores the first model's values of these keys. No optimizer state is written. Throws InputError
 // where a model cannot be read, where the models differ in data, input or output, and for unsupported layers;
 // Error where the file cannot be written.
-EnsembleResult make_ensemble(const AverageOptions& options);
+EnsembleResult make_ensemble(const EnsembleOptions& options);
 
 }  // namespace slide

@@ -89,7 +89,7 @@ FeatureCrosses get_crosses(ByteReader& in, std::size_t features) {
     cross.first = in.get<std::uint32_t>();
     cross.second = in.get<std::uint32_t>();
   }
-  if (crosses.empty() || !FeatureCrosses::are_good(crosses, features))
+  if (crosses.empty() || !FeatureCrosses::are_valid(crosses, features))
     in.refuse("impossible feature crosses");
   return FeatureCrosses(std::move(crosses), features);
 }
@@ -102,7 +102,7 @@ FeatureScale get_factors(ByteReader& in, const DataConfig& config, std::size_t f
   if (features > in.left() / sizeof(float)) in.refuse("factors of features beyond its length");
   std::vector<float> factors;
   in.get_vector(factors, features);
-  if (!FeatureScale::are_good(factors)) in.refuse("impossible factors of features");
+  if (!FeatureScale::are_valid(factors)) in.refuse("impossible factors of features");
   return FeatureScale(std::move(factors), config.normalize);
 }
 

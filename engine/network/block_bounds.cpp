@@ -29,16 +29,15 @@ BlockBounds bounds_of(const Dataset& data, std::size_t block_size) {
     pairs += features[i] * labels[i];
     shared += std::min(features[i], BlockBounds::kMaxShared);
   }
-  BlockBounds bounds = {sum_of_largest(features, block_size),
-                        sum_of_largest(labels, block_size),
-                        pairs,
-                        data.size(),
-                        data.feature_entries(),
-                        data.label_entries(),
-                        data.dense_count(),
-                        false,
-                        shared};
-  bounds.rows = data.size();
+  BlockBounds bounds;
+  bounds.feature_entries = sum_of_largest(features, block_size);
+  bounds.label_entries = sum_of_largest(labels, block_size);
+  bounds.label_features = pairs;
+  bounds.samples = bounds.rows = data.size();
+  bounds.all_features = data.feature_entries();
+  bounds.all_labels = data.label_entries();
+  bounds.dense = data.dense_count();
+  bounds.all_shared = shared;
   return bounds;
 }
 

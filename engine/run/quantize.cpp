@@ -21,10 +21,10 @@ namespace {
 // Decides which weights stay, in order of position.
 class Sieve {
  public:
-  // For a share of the weights: min_size_ is the largest |weight| to drop, and equal_ how many weights of
-  // exactly that size are dropped, so that their number is exact.
+  // For a share of the weights: min_size_ is the largest |weight| to drop, and equal_to_drop_ how many
+  // weights of exactly that size are dropped, so that their number is exact.
   Sieve(const AlignedArray<float>& weights, const Pruning& pruning) : min_size_(pruning.min_size) {
-    equal_ = 0;
+    equal_to_drop_ = 0;
     const auto drops = static_cast<std::size_t>(pruning.share * double(weights.size()));
     if (drops == 0) return;
     std::vector<float> sizes(weights.size());
@@ -33,18 +33,18 @@ class Sieve {
     const auto border = sizes.begin() + static_cast<std::ptrdiff_t>(drops) - 1;
     std::nth_element(sizes.begin(), border, sizes.end());
     min_size_ = *border;
-    equal_ = drops - static_cast<std::size_t>(
-                         std::count_if(sizes.begin(), border, [&](float size) { return size < *border; }));
+    equal_to_drop_ = drops - static_cast<std::size_t>(std::count_if(
+                                 sizes.begin(), border, [&](float size) { return size < *border; }));
   }
   bool keeps(float weight) {
     const double size = std::fabs(weight);
-    if (size == min_size_ && equal_ > 0) return --equal_, false;
+    if (size == min_size_ && equal_to_drop_ > 0) return --equal_to_drop_, false;
     return size >= min_size_;
   }
 
  private:
   double min_size_;
-  std::size_t equal_;  // weights of exactly that size still to drop
+  std::size_t equal_to_drop_;  // weights of exactly that size still to drop
 };
 
 // Compacts the lists of all neurons; kept.offsets [neurons + 1] moves along.

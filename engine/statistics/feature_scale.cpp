@@ -47,7 +47,7 @@ FeatureScale FeatureScale::grown(const IdGrowth& features, const Dataset& more, 
   return FeatureScale(std::move(factors), normalize_);
 }
 
-bool FeatureScale::are_good(std::span<const float> factors) {
+bool FeatureScale::are_valid(std::span<const float> factors) {
   return std::ranges::all_of(factors, [](float factor) { return std::isfinite(factor) && factor > 0; });
 }
 

@@ -34,7 +34,7 @@ class FeatureScale {
   FeatureScale with_factors(std::vector<float> factors) const { return {std::move(factors), normalize_}; }
 
   // Returns whether factors read from a file are valid.
-  static bool are_good(std::span<const float> factors);
+  static bool are_valid(std::span<const float> factors);
 
   bool active() const { return !factors_.empty(); }
   std::span<const float> factors() const { return factors_; }  // by feature; empty when not active

@@ -115,7 +115,7 @@ TEST(FeatureCrosses, AreThoseThatSayMostOfALabelOnAnyNumberOfThreads) {
       for (const int threads : {1, 2, 5}) {
         const FeatureCrosses crosses = FeatureCrosses::choose(data, per_label, threads);
         EXPECT_EQ(pairs_of(crosses), expected) << data.size() << " " << per_label << " " << threads;
-        EXPECT_TRUE(FeatureCrosses::are_good(crosses.crosses(), data.feature_count()));
+        EXPECT_TRUE(FeatureCrosses::are_valid(crosses.crosses(), data.feature_count()));
         EXPECT_EQ(crosses.features(), data.feature_count());
       }
     }
@@ -311,14 +311,14 @@ TEST(FeatureCrosses, StayTheSameWhereFeaturesComeIn) {
 }
 
 TEST(FeatureCrosses, ThatAreNoneAreRefused) {
-  EXPECT_TRUE(FeatureCrosses::are_good(Pairs{}, 0));
-  EXPECT_TRUE(FeatureCrosses::are_good(Pairs{{0, 1}, {0, 2}, {1, 2}}, 3));
-  EXPECT_FALSE(FeatureCrosses::are_good(Pairs{{0, 1}, {0, 2}, {1, 2}}, 2));
-  EXPECT_FALSE(FeatureCrosses::are_good(Pairs{{0, 2}, {0, 1}}, 3));
-  EXPECT_FALSE(FeatureCrosses::are_good(Pairs{{0, 1}, {0, 1}}, 3));
-  EXPECT_FALSE(FeatureCrosses::are_good(Pairs{{1, 1}}, 3));
-  EXPECT_FALSE(FeatureCrosses::are_good(Pairs{{2, 1}}, 3));
-  EXPECT_FALSE(FeatureCrosses::are_good(Pairs{{0, 1}}, std::size_t{0xffffffff}));  // no id is left
+  EXPECT_TRUE(FeatureCrosses::are_valid(Pairs{}, 0));
+  EXPECT_TRUE(FeatureCrosses::are_valid(Pairs{{0, 1}, {0, 2}, {1, 2}}, 3));
+  EXPECT_FALSE(FeatureCrosses::are_valid(Pairs{{0, 1}, {0, 2}, {1, 2}}, 2));
+  EXPECT_FALSE(FeatureCrosses::are_valid(Pairs{{0, 2}, {0, 1}}, 3));
+  EXPECT_FALSE(FeatureCrosses::are_valid(Pairs{{0, 1}, {0, 1}}, 3));
+  EXPECT_FALSE(FeatureCrosses::are_valid(Pairs{{1, 1}}, 3));
+  EXPECT_FALSE(FeatureCrosses::are_valid(Pairs{{2, 1}}, 3));
+  EXPECT_FALSE(FeatureCrosses::are_valid(Pairs{{0, 1}}, std::size_t{0xffffffff}));  // no id is left
   EXPECT_THROW(FeatureCrosses({{2, 1}}, 3), Error);
 }
 
