@@ -320,6 +320,45 @@ std::shared_ptr<const TextModel> learn_items_of(std::span<const std::string> fil
                            : learn_more_items(sources, options, *before, text);
 }
 
+namespace {
+
+template <class Part>
+Part total_of(const std::vector<Part>& parts) {
+  Part sum;
+  for (const Part& part : parts) sum.add(part);
+  return sum;
+}
+
+// Passes the users of the rows, and the form and times of the log, to options.users.
+void add_users(const InteractionLog& log, const LogRows& rows, const LogTimes& times,
+               const ReadOptions& options) {
+  for (const std::uint32_t user : rows.order()) options.users->add(log.users()[user], rows.held_out(user));
+  options.users->set_log(known_of(log), options.log.in_order || log.layouts().has_times());
+  options.users->set_times(times);
+  options.users->finish();
+}
+
+// Sets options.report: malformed rows, unknown items, and warnings of names, values and times.
+void report_log(const InteractionLog& log, std::span<const TextSource> sources, std::uint64_t unknown,
+                const LogTimes& times, const LogValues& values, const ReadOptions& options) {
+  ReadReport& report = *options.report;
+  const auto warn = [&](std::string warning) {
+    if (!warning.empty()) report.add_warning(std::move(warning));
+  };
+  report = log.report();
+  if (options.log.like_users != nullptr && log.layouts().parts.front().separator == Separator::kBlanks)
+    warn(divided_name_warning(sources, *options.log.like_users));
+  report.unknown_features = unknown;
+  warn(values.warning(sources.front().origin, log.layouts().has_times()));
+  if (!times.mixes_units()) return;
+  warn(
+      fmt::format("{}: some times are seconds and others thousandths or less, so that the newest cannot be "
+                  "told; write all in one unit",
+                  sources.front().origin));
+}
+
+}  // namespace
+
 CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel& items,
                             const ReadOptions& options, CsrSink& sink, std::size_t chunk_bytes) {
   const KnownLog known{items.form(), options.log.like_fields, options.log.like_separator};
@@ -338,10 +377,6 @@ CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel
   parallel_for(rows.tiles(), threads, [&](std::size_t tile, int) {
     counts[tile] = rows.make(tile, unknown[tile], times[tile], values[tile]);
   });
-  LogTimes all_times;
-  for (const LogTimes& of_tile : times) all_times.add(of_tile);
-  LogValues all_values;
-  for (const LogValues& of_tile : values) all_values.add(of_tile);
   std::vector<CsrCounts> bases(rows.tiles() + 1);
   for (std::size_t tile = 0; tile < rows.tiles(); ++tile) {
     bases[tile + 1] = bases[tile];
@@ -352,28 +387,11 @@ CsrSizes parse_interactions(std::span<const TextSource> sources, const TextModel
     rows.store(tile, bases[tile], sink.open(bases[tile], counts[tile], thread));
     sink.close(thread);
   });
-  if (options.users != nullptr) {
-    for (const std::uint32_t user : rows.order()) options.users->add(log.users()[user], rows.held_out(user));
-    options.users->set_log(known_of(log), options.log.in_order || log.layouts().has_times());
-    options.users->set_times(all_times);
-    options.users->finish();
-  }
-  if (options.report != nullptr) {
-    *options.report = log.report();
-    if (users != nullptr && log.layouts().parts.front().separator == Separator::kBlanks) {
-      std::string divided = divided_name_warning(read, *users);
-      if (!divided.empty()) options.report->add_warning(std::move(divided));
-    }
-    options.report->unknown_features = std::accumulate(unknown.begin(), unknown.end(), std::uint64_t{0});
-    if (std::string warning = all_values.warning(sources.front().origin, log.layouts().has_times());
-        !warning.empty())
-      options.report->add_warning(std::move(warning));
-    if (all_times.mixes_units())
-      options.report->add_warning(fmt::format(
-          "{}: some times are seconds and others thousandths or less, so that the newest cannot be "
-          "told; write all in one unit",
-          sources.front().origin));
-  }
+  const LogTimes all_times = total_of(times);
+  if (options.users != nullptr) add_users(log, rows, all_times, options);
+  if (options.report != nullptr)
+    report_log(log, read, std::accumulate(unknown.begin(), unknown.end(), std::uint64_t{0}), all_times,
+               total_of(values), options);
   const std::size_t more = options.unknown_labels != nullptr ? options.unknown_labels->size() : 0;
   const auto labels = items.label_count() + static_cast<std::uint32_t>(more);
   return {items.feature_count(), labels, items.feature_count(), labels};

@@ -271,13 +271,14 @@ IdGrowth feature_growth(const Model& model, const Dataset& more, const TextModel
 IdGrowth label_growth(const Model& model, std::size_t labels, std::size_t neurons, const TextModel* text,
                       const std::vector<bool>& expired) {
   IdGrowth ids{std::vector<std::uint32_t>(neurons, kNewId), model.network.labels()};
+  const bool named = text != nullptr && model.text != nullptr;
   for (std::uint32_t id = 0; id < neurons; ++id) {
-    if (id >= std::max(labels, model.shape.labels)) {
-      if (id < ids.before) ids.was[id] = id;  // a neuron without a label
-    } else if (id < labels && text != nullptr && model.text != nullptr) {
+    const bool is_label = id < labels, was_label = id < model.shape.labels;
+    const bool is_expired = was_label && !expired.empty() && expired[id];
+    if (is_label && named) {
       ids.was[id] = model.text->label_id(text->label_name(id)).value_or(kNewId);
-    } else if (id < std::min(labels, model.shape.labels) && (expired.empty() || !expired[id])) {
-      ids.was[id] = id;
+    } else if (is_label == was_label && !is_expired && id < ids.before) {
+      ids.was[id] = id;  // the same label, or in both a neuron without one
     }
   }
   return ids;

@@ -237,7 +237,12 @@ void add_inputs(const Json& inputs, RequestSamples& samples) {
   }
 }
 
-void check_threshold(const Ask& ask) {
+// Refuses what this model or server cannot do, and a threshold that is no probability.
+void check_ask(const Ask& ask, const ServedModel& model) {
+  if (model.predictor(ask.inference == Inference::kLsh ? Inference::kLsh : Inference::kFull) == nullptr)
+    fail_input("the server was not started with --inference lsh; leave inference out");
+  if (ask.keep_known && model.model().config.data.kind != DataKind::kInteractions)
+    fail_input("keep_known: the model was not trained on interactions; leave it out");
   const std::string fault = probability_fault(ask.logit || !ask.thresholds ? 0 : ask.thresholds->all());
   if (!fault.empty()) fail_input("threshold: {}, or any number with \"scores\": \"logit\"", fault);
 }
@@ -249,6 +254,16 @@ void check_size(const Ask& ask, std::size_t inputs) {
   if (ask.explain > 0 && inputs * ask.k > kMaxExplained)
     fail_input("explain: {} inputs with k = {} make more than {} labels; lower k or send less at once",
                inputs, ask.k, kMaxExplained);
+}
+
+// Adds how many features, samples and users the model knows nothing of, where there are any.
+void add_counts(const RequestSamples& samples, Answer& answer) {
+  const auto add = [&](const char* key, std::size_t count) {
+    if (count > 0) answer.add(fmt::format("\"{}\":{},", key, count));
+  };
+  add("unknown_features", samples.unknown());
+  add("samples_without_features", samples.without_features());
+  add("users_without_items", samples.without_items());
 }
 
 // For each sample, all labels that reach their thresholds, best first.
@@ -320,11 +335,7 @@ PredictAnswer answer_predict(std::string_view body, const ServedModel& model, st
   Ask ask{.k = default_k, .thresholds = {}, .inference = model.inference()};
   const Json* inputs = take_request(request, samples, ask);
   if (inputs != nullptr) add_inputs(*inputs, samples);
-  if (model.predictor(ask.inference == Inference::kLsh ? Inference::kLsh : Inference::kFull) == nullptr)
-    fail_input("the server was not started with --inference lsh; leave inference out");
-  if (ask.keep_known && model.model().config.data.kind != DataKind::kInteractions)
-    fail_input("keep_known: the model was not trained on interactions; leave it out");
-  check_threshold(ask);
+  check_ask(ask, model);
   const Dataset data = samples.take();
   ask.k = std::min(ask.k, model.model().network.labels());
   if (!ask.has_k && !ask.thresholds && !ask.logit) ask.thresholds = model.model().thresholds;
@@ -347,11 +358,7 @@ PredictAnswer answer_predict(std::string_view body, const ServedModel& model, st
     answer.add_predictions(sample, best);
     if (inputs != nullptr) answer.add("}");
   };
-  if (samples.unknown() > 0) answer.add(fmt::format("\"unknown_features\":{},", samples.unknown()));
-  if (samples.without_features() > 0)
-    answer.add(fmt::format("\"samples_without_features\":{},", samples.without_features()));
-  if (samples.without_items() > 0)
-    answer.add(fmt::format("\"users_without_items\":{},", samples.without_items()));
+  add_counts(samples, answer);
   if (inputs != nullptr) answer.add("\"results\":[");
   if (reaching) {
     const Found found = all_reaching(answer, data, wanted, model.model().network.labels(), call);
