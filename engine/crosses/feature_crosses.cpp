@@ -149,23 +149,42 @@ SparseRow FeatureCrosses::crossed(const SparseRow& row, std::vector<std::uint32_
   return {{ids.data() + at, count}, {values.data() + value_at, count}};
 }
 
-// New feature arrays; the view keeps the labels of `data`, with offsets that begin at 0.
+namespace {
+
+struct CrossedRows {
+  Dataset data;  // without crosses
+  std::vector<std::uint64_t> feature_offsets, label_offsets;
+  AlignedArray<std::uint32_t> ids;
+  AlignedArray<float> values;
+
+  // The features here and the labels of `data`, with offsets that begin at 0. Refers to this object.
+  DatasetView view() {
+    DatasetView view = data.view();
+    const std::uint64_t first = data.size() == 0 ? 0 : view.label_offsets.front();
+    label_offsets.assign(1, 0);
+    for (std::size_t i = 0; i < data.size(); ++i) label_offsets.push_back(view.label_offsets[i + 1] - first);
+    view.feature_offsets = feature_offsets;
+    view.feature_ids = ids.span();
+    view.feature_values = values.span();
+    view.label_ids = view.label_ids.subspan(first, data.label_entries());
+    view.label_offsets = label_offsets;
+    return view;
+  }
+};
+
+}  // namespace
+
+// Finds the crosses of each row twice, to count and to store them: as fast as keeping those of the first
+// pass.
 Dataset FeatureCrosses::crossed(const Dataset& data, int threads) const {
   if (!active()) return data;
   if (data.feature_count() > features_ || (data.dense_count() > 0 && data.feature_count() < features_))
     fail_run("crosses of {} features for data of {}, {} of them dense", features_, data.feature_count(),
              data.dense_count());
-  struct Arrays {
-    Dataset data;  // labels and weights are shared
-    std::vector<std::uint64_t> feature_offsets, label_offsets;
-    AlignedArray<std::uint32_t> ids;
-    AlignedArray<float> values;
-  };
-  const auto arrays = std::make_shared<Arrays>();
-  arrays->data = data;
-  auto& offsets = arrays->feature_offsets;
+  const auto rows = std::make_shared<CrossedRows>();
+  rows->data = data;
+  auto& offsets = rows->feature_offsets;
   offsets.assign(data.size() + 1, 0);
-  // Two passes, count then fill: as fast as caching the result of the first.
   const auto find_all = [&](auto&& use) {
     parallel_for((data.size() + kCrossedRows - 1) / kCrossedRows, threads, [&](std::size_t part, int) {
       Found found;
@@ -178,23 +197,13 @@ Dataset FeatureCrosses::crossed(const Dataset& data, int threads) const {
   find_all(
       [&](std::size_t i, const Found& found) { offsets[i + 1] = data.features(i).ids.size() + found.count; });
   std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
-  arrays->ids = AlignedArray<std::uint32_t>(offsets.back());
-  arrays->values = AlignedArray<float>(offsets.back());
+  rows->ids = AlignedArray<std::uint32_t>(offsets.back());
+  rows->values = AlignedArray<float>(offsets.back());
   find_all([&](std::size_t i, const Found& found) {
-    put(data.features(i), found, arrays->ids.data() + offsets[i], arrays->values.data() + offsets[i]);
+    put(data.features(i), found, rows->ids.data() + offsets[i], rows->values.data() + offsets[i]);
   });
-
-  DatasetView view = data.view();
-  const std::uint64_t first = data.size() == 0 ? 0 : view.label_offsets.front();
-  arrays->label_offsets.assign(1, 0);
-  for (std::size_t i = 0; i < data.size(); ++i)
-    arrays->label_offsets.push_back(view.label_offsets[i + 1] - first);
-  view.feature_offsets = offsets;
-  view.feature_ids = arrays->ids.span();
-  view.feature_values = arrays->values.span();
-  view.label_ids = view.label_ids.subspan(first, data.label_entries());
-  view.label_offsets = arrays->label_offsets;
-  return Dataset(arrays, view, static_cast<std::uint32_t>(features_ + crosses_.size()), data.label_count())
+  return Dataset(rows, rows->view(), static_cast<std::uint32_t>(features_ + crosses_.size()),
+                 data.label_count())
       .with_label_weights_of(data)
       .with_label_texts(data.label_texts())
       .with_keys(data.keys());
