@@ -49,20 +49,20 @@ struct Model {
   bool has_optimizer_state = false;  // in the file
   std::vector<LayerHash> hashes;     // of network.layers()
   Network network;
-  std::optional<OptimizerState> optimizer;  // if requested and in the file
-  std::optional<Neighbours> neighbours;     // kNN index over training samples
-  std::shared_ptr<const TextModel> text;    // of a model trained on text, else nullptr
+  std::optional<OptimizerState> optimizer = {};  // if requested and in the file
+  std::optional<Neighbours> neighbours = {};     // kNN index over training samples
+  std::shared_ptr<const TextModel> text = {};    // of a model trained on text, else nullptr
   // For each label, the number of consecutive incremental runs without a sample of it. Empty: never trained
   // incrementally.
-  std::vector<std::uint32_t> unseen_runs;
+  std::vector<std::uint32_t> unseen_runs = {};
   // By default a sample gets the labels whose scores reach these thresholds; nullopt: the best k labels.
-  std::optional<Thresholds> thresholds;
-  std::optional<Calibration> calibration;  // of probabilities
-  std::uint32_t checksum = 0;              // of the file; identifies the model
-  std::uint32_t version = 0;               // of the file format
+  std::optional<Thresholds> thresholds = {};
+  std::optional<Calibration> calibration = {};  // of probabilities
+  std::uint32_t checksum = 0;                   // of the file; identifies the model
+  std::uint32_t version = 0;                    // of the file format
   ModelForm form = ModelForm::kPlain;
-  ModelBytes bytes;
-  std::vector<std::string> notes;  // warnings about its configuration, one sentence each
+  ModelBytes bytes = {};
+  std::vector<std::string> notes = {};  // warnings about its configuration, one sentence each
   // For interactions: predictions include the sample's own items.
   bool keep_known = false;
   bool known_given = false;              // data.known is the user's choice, not the model's

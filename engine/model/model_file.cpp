@@ -261,11 +261,30 @@ Network share_of(const Config& config, const DataShape& shape, const Cluster& cl
                      static_cast<std::size_t>(cluster.size()))};
 }
 
-// Reads everything after the version, in the order of the file; the checksum is verified later.
-Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path, const Cluster* cluster) {
-  const auto flags = in.get<std::uint32_t>();
-  const auto file_bytes = in.get<std::uint64_t>();  // checked before
-  if (cluster == nullptr) require_model_room(file_bytes, (flags & kFlagOptimizer) != 0, path);
+// The kNN index, where the model has one, with its feature weights.
+std::optional<Neighbours> get_knn(ByteReader& in, std::uint32_t flags, const Model& model) {
+  const NeighbourConfig& config = model.config.neighbours;
+  check_flag(flags, kFlagNeighbours, config.share > 0, "neighbours against its configuration", in);
+  if ((flags & kFlagNeighbours) == 0) return std::nullopt;
+  std::optional<Neighbours> neighbours = model.form == ModelForm::kPlain
+                                             ? get_neighbours(in, config, model.shape)
+                                             : get_packed_neighbours(in, config, model.shape, model.form);
+  if ((flags & kFlagFeatureWeights) != 0)
+    neighbours->set_feature_weights(get_feature_weights(in, model.shape));
+  return neighbours;
+}
+
+// What the model knows of its labels: runs without a sample, thresholds, calibration.
+void get_label_sections(ByteReader& in, std::uint32_t flags, Model& model) {
+  if ((flags & kFlagUnseenRuns) != 0) in.get_vector(model.unseen_runs, model.shape.labels);
+  if ((flags & kFlagThresholds) != 0) model.thresholds = get_thresholds(in, model.shape.labels);
+  if ((flags & kFlagCalibration) == 0) return;
+  if (is_normalised(model.config.loss.kind)) in.refuse("a calibration of log-odds, but loss.kind is softmax");
+  model.calibration = get_calibration(in);
+}
+
+// The sections that say what the network is like, without its weights.
+Model get_empty_model(ByteReader& in, std::uint32_t flags, const std::string& path, const Cluster* cluster) {
   const auto steps = in.get<std::uint64_t>();
   std::vector<std::string> notes;
   Config config = get_config(in, path, notes);
@@ -278,55 +297,39 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
   Network network = cluster != nullptr ? share_of(config, shape, *cluster) : Network(config, shape);
   set_crosses(network, std::move(crosses));
   if (hashes.size() != network.layers().size()) in.refuse("another number of layers");
-  const bool state_stored = (flags & kFlagOptimizer) != 0;
-  const bool state_read = state_stored && optimizer == LoadOptimizer::kYes;
+  return {.config = std::move(config),
+          .shape = std::move(shape),
+          .steps = steps,
+          .has_optimizer_state = (flags & kFlagOptimizer) != 0,
+          .hashes = std::move(hashes),
+          .network = std::move(network),
+          .form = form,
+          .notes = std::move(notes)};
+}
+
+// Reads everything after the version, in the order of the file; the checksum is verified later.
+Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path, const Cluster* cluster) {
+  const auto flags = in.get<std::uint32_t>();
+  const auto file_bytes = in.get<std::uint64_t>();  // checked before
+  if (cluster == nullptr) require_model_room(file_bytes, (flags & kFlagOptimizer) != 0, path);
+  Model model = get_empty_model(in, flags, path, cluster);
+  const bool state_read = model.has_optimizer_state && optimizer == LoadOptimizer::kYes;
   OptimizerState state;
-  ModelBytes bytes;
   get_network(in, flags,
-              state_read     ? StoredState::kRead
-              : state_stored ? StoredState::kSkip
-                             : StoredState::kNone,
-              network, state, bytes);
-  check_flag(flags, kFlagNeighbours, config.neighbours.share > 0, "neighbours against its configuration", in);
-  std::optional<Neighbours> neighbours;
+              state_read                  ? StoredState::kRead
+              : model.has_optimizer_state ? StoredState::kSkip
+                                          : StoredState::kNone,
+              model.network, state, model.bytes);
+  if (state_read) model.optimizer = std::move(state);
   std::uint64_t left = in.left();
-  if ((flags & kFlagNeighbours) != 0) {
-    neighbours = form == ModelForm::kPlain ? get_neighbours(in, config.neighbours, shape)
-                                           : get_packed_neighbours(in, config.neighbours, shape, form);
-    if ((flags & kFlagFeatureWeights) != 0) neighbours->set_feature_weights(get_feature_weights(in, shape));
-  }
-  bytes.neighbours = left - in.left();
+  model.neighbours = get_knn(in, flags, model);
+  model.bytes.neighbours = left - in.left();
   left = in.left();
-  std::shared_ptr<const TextModel> text;
-  if ((flags & kFlagText) != 0) text = get_text(in, config, shape, path);
-  bytes.text = left - in.left();
-  std::vector<std::uint32_t> unseen_runs;
-  if ((flags & kFlagUnseenRuns) != 0) in.get_vector(unseen_runs, shape.labels);
-  std::optional<Thresholds> thresholds;
-  if ((flags & kFlagThresholds) != 0) thresholds = get_thresholds(in, shape.labels);
-  std::optional<Calibration> calibration;
-  if ((flags & kFlagCalibration) != 0) {
-    if (is_normalised(config.loss.kind)) in.refuse("a calibration of log-odds, but loss.kind is softmax");
-    calibration = get_calibration(in);
-  }
+  if ((flags & kFlagText) != 0) model.text = get_text(in, model.config, model.shape, path);
+  model.bytes.text = left - in.left();
+  get_label_sections(in, flags, model);
   if (in.left() != 0) in.refuse("more than its configuration needs");
-  return {std::move(config),
-          std::move(shape),
-          steps,
-          state_stored,
-          std::move(hashes),
-          std::move(network),
-          state_read ? std::optional(std::move(state)) : std::nullopt,
-          std::move(neighbours),
-          std::move(text),
-          std::move(unseen_runs),
-          std::move(thresholds),
-          calibration,
-          0,
-          0,
-          form,
-          bytes,
-          std::move(notes)};
+  return model;
 }
 
 // get_model(); where the content is invalid and the checksum is wrong, too, reports the checksum, unless the
