@@ -28,6 +28,12 @@ class ItemTitles {
   const std::string& warning() const { return warning_; }
 
  private:
+  struct Lines {
+    std::size_t titled = 0, changed = 0;  // with a title; of these, with another than a line before
+  };
+  Lines read_titles(std::string_view rest, const TextModel& items, const std::string& path);
+  void check_titles(const Lines& lines, const std::string& path);
+
   std::vector<std::string> titles_;  // by label
   std::string note_, warning_;
 };
