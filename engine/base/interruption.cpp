@@ -13,7 +13,7 @@ thread_local Interruption* current_interruption = nullptr;
 }  // namespace
 
 Interruption::Interruption(std::function<bool()> wanted)
-    : ask_caller_(std::move(wanted)), before_(std::exchange(current_interruption, this)) {}
+    : wanted_(std::move(wanted)), before_(std::exchange(current_interruption, this)) {}
 
 Interruption::~Interruption() {
   current_interruption = before_;
@@ -31,7 +31,7 @@ bool Interruption::ask() {
   const auto now = std::chrono::steady_clock::now();
   if (!is_wanted() && now - asked_ >= kBetweenQuestions) {
     asked_ = now;
-    interrupted_.store(ask_caller_(), std::memory_order_relaxed);
+    is_wanted_.store(wanted_(), std::memory_order_relaxed);
   }
   return is_wanted();
 }

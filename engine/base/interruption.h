@@ -31,12 +31,12 @@ class Interruption {
   // constructed this.
   bool ask();
   // The last answer of `wanted`. From any thread.
-  bool is_wanted() const { return interrupted_.load(std::memory_order_relaxed); }
+  bool is_wanted() const { return is_wanted_.load(std::memory_order_relaxed); }
 
  private:
-  std::function<bool()> ask_caller_;
+  std::function<bool()> wanted_;
   std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();
-  std::atomic<bool> interrupted_{false};
+  std::atomic<bool> is_wanted_{false};
   Interruption* before_;
 };
 
