@@ -238,7 +238,6 @@ void BoundedPass::leave(std::uint32_t b, std::size_t s, PredictionBatch& batch, 
   scratch.min_score[sample] = std::numeric_limits<float>::infinity();
   scratch.candidates[sample].clear();
   batch.best[sample].clear();
-  if (batch.votes) batch.votes->restart(sample);
 }
 
 // Scores the remaining candidates of a block.

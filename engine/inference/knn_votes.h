@@ -38,8 +38,6 @@ class KnnVotes {
   // Takes the scores of sample i: z[c * lanes] is the score of neuron ids[c]. ids ascend within a call and
   // over consecutive calls for sample i.
   void take_scores(std::size_t i, std::span<const std::uint32_t> ids, const float* z, std::size_t lanes);
-  // Restarts the ascending order: the scores of sample i come again from the first id.
-  void restart(std::size_t i) { next_[i] = from_[i]; }
   // Sets the network's score of the label of(i)[v].
   void set_score(std::size_t i, std::size_t v, float score) { scores_[from_[i] + v] = score; }
   // The network's score of the label of(i)[v]; minus infinity before it is set.
