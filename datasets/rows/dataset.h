@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "datasets/rows/dense_rows.h"
+#include "engine/base/prefetch.h"
 
 namespace slide {
 
@@ -84,6 +85,16 @@ class Dataset {
   SparseRow features(std::size_t sample) const {
     const auto begin = feature_offsets_[sample], count = feature_offsets_[sample + 1] - begin;
     return {feature_ids_.subspan(begin, count), feature_values_.subspan(begin, count)};
+  }
+  // Prefetches for features() of a sample that is read later: first its offsets, then the begin of its row.
+  void prefetch_offsets(std::size_t sample) const { prefetch(&feature_offsets_[sample]); }
+  void prefetch_features(std::size_t sample) const {
+    constexpr std::size_t kMaxEntries = 128, kEntries = kAlignment / sizeof(float);  // of a row, of a line
+    const SparseRow row = features(sample);
+    for (std::size_t i = 0; i < std::min(row.ids.size(), kMaxEntries); i += kEntries) {
+      prefetch(&row.ids[i]);
+      prefetch(&row.values[i]);
+    }
   }
   std::span<const std::uint32_t> labels(std::size_t sample) const {
     const auto begin = label_offsets_[sample];

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
@@ -52,6 +53,13 @@ std::size_t release_behind(void* memory, std::size_t bytes, std::size_t kept) no
   if (munmap(static_cast<char*>(memory) + rest, bytes - rest) != 0) return bytes;
   mapped.fetch_sub(bytes - rest, std::memory_order_relaxed);
   return rest;
+}
+
+void request_large_pages(void* memory, std::size_t bytes) noexcept {
+  if (bytes < 2 * kLargePage) return;
+  const auto begin = round_up(reinterpret_cast<std::uintptr_t>(memory), kLargePage);
+  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / kLargePage * kLargePage;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
 std::size_t mapped_bytes() noexcept {

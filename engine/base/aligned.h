@@ -6,6 +6,7 @@
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace slide {
 
@@ -25,8 +26,19 @@ void release(void* memory, std::size_t bytes) noexcept;
 // Returns whole pages after the first `kept` bytes to the system where possible; returns the number of bytes
 // that release() must release later.
 std::size_t release_behind(void* memory, std::size_t bytes, std::size_t kept) noexcept;
+// Requests huge pages for the whole ones of an area that was not touched yet, as a std::vector's after
+// reserve(); none for small areas. The kernel may refuse.
+void request_large_pages(void* memory, std::size_t bytes) noexcept;
 // Total bytes of all live areas that were mapped outside the heap.
 std::size_t mapped_bytes() noexcept;
+
+// values.resize(size) for long arrays, in huge pages where the memory is fresh.
+template <class T>
+void resize_large(std::vector<T>& values, std::size_t size) {
+  values.reserve(size);
+  if (values.empty()) request_large_pages(values.data(), size * sizeof(T));
+  values.resize(size);
+}
 
 // A fixed-size zero-initialised array of trivial elements.
 template <class T>

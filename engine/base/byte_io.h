@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/aligned.h"
+
 namespace slide {
 
 static_assert(std::endian::native == std::endian::little, "files are little-endian");
@@ -123,7 +125,8 @@ class ByteReader {
   template <class T>
   void get_vector(std::vector<T>& values, std::uint64_t count) {
     require(count, sizeof(T));
-    values.resize(count);
+    values.clear();
+    resize_large(values, count);
     get_values(values);
   }
   // Reads what put_array() wrote; throws InputError with `what` unless the count is `count`.

@@ -88,11 +88,26 @@ class Samples {
   SparseRow row(std::size_t sample) const { return train_.features(sample); }
   // Features of a sample that form crosses, ascending.
   std::span<const std::uint32_t> kept(std::size_t sample) const {
-    return {kept_.get() + offsets_[sample], offsets_[sample + 1] - offsets_[sample]};
+    return kept_.span().subspan(offsets_[sample], offsets_[sample + 1] - offsets_[sample]);
   }
   // Number of samples that have a feature.
   std::uint32_t with(std::uint32_t feature) const { return with_[feature]; }
   std::span<const std::uint32_t> of_label(std::size_t label) const { return by_label_.of(label); }
+  // Rows of samples are scattered in memory: prefetches those of the next labels.
+  void prefetch_after(std::size_t label) const {
+    constexpr std::size_t kEntries = kAlignment / sizeof(std::uint32_t);  // of a line
+    by_label_.prefetch_after(
+        label,
+        [&](std::uint32_t sample) {
+          train_.prefetch_features(sample);
+          for (std::uint64_t at = offsets_[sample]; at < offsets_[sample + 1]; at += kEntries)
+            prefetch(&kept_[at]);
+        },
+        [&](std::uint32_t sample) {
+          train_.prefetch_offsets(sample);
+          prefetch(&offsets_[sample]);
+        });
+  }
 
  private:
   // Lists the features that form crosses, sample by sample: counts them, then fills kept_. Counts with_.
@@ -104,7 +119,7 @@ class Samples {
       }
     });
     std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
-    kept_ = std::make_unique_for_overwrite<std::uint32_t[]>(offsets_.back());
+    kept_ = AlignedArray<std::uint32_t>(offsets_.back());
     parallel_for((size() + kCrossedRows - 1) / kCrossedRows, threads, [&](std::size_t part, int) {
       for (std::size_t i = part * kCrossedRows; i < std::min(size(), (part + 1) * kCrossedRows); ++i) {
         std::uint64_t at = offsets_[i];
@@ -118,7 +133,7 @@ class Samples {
 
   const Dataset& train_;
   std::vector<std::uint64_t> offsets_;  // of kept_
-  std::unique_ptr<std::uint32_t[]> kept_;
+  AlignedArray<std::uint32_t> kept_;
   std::vector<std::uint32_t> with_;
   SamplesOfLabels by_label_;
 };
@@ -202,6 +217,7 @@ class LabelCrosses {
   // Adds the `per_label` crosses of largest score of a label to best(). Labels of many samples are scored on
   // kCrossSamples of them, evenly spaced.
   void add_label(std::size_t label) {
+    samples_.prefetch_after(label);
     const auto all = samples_.of_label(label);
     if (all.size() < kMinOfLabel) return;
     const std::size_t count = std::min(all.size(), kCrossSamples);

@@ -171,8 +171,9 @@ void FeatureWeightLearning::find_candidates(const Neighbours& samples) {
     // Query number q belongs to batch q % kBatches; a slice has consecutive queries of its batch.
     const std::size_t batch = s / slice_count_, slice = s % slice_count_;
     const std::size_t count = (query_count_ - std::min(batch, query_count_) + kBatches - 1) / kBatches;
-    const std::size_t end = count * (slice + 1) / slice_count_;
-    for (std::size_t k = count * slice / slice_count_; k < end; ++k) {
+    const std::size_t begin = count * slice / slice_count_, end = count * (slice + 1) / slice_count_;
+    slices_[s].reserve(end - begin);
+    for (std::size_t k = begin; k < end; ++k) {
       const auto sample = static_cast<std::uint32_t>((batch + k * kBatches) * step_);
       const auto features = samples_.features_of(sample);
       if (features.size() >= UINT16_MAX || samples_.labels_of(sample).size() > UINT16_MAX) continue;
@@ -185,8 +186,6 @@ void FeatureWeightLearning::find_candidates(const Neighbours& samples) {
       list_candidates(sample, scratch.find.similarity, scratch.places, slices_[s]);
       for (const std::uint32_t f : features) scratch.places[f] = 0;
     }
-    slices_[s].candidates.shrink_to_fit();
-    slices_[s].shared.shrink_to_fit();
   });
 }
 

@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/aligned.h"
 #include "engine/knn/neighbours.h"
 
 namespace slide {
@@ -84,6 +85,16 @@ class FeatureWeightLearning {
     std::vector<Candidate> candidates;
     std::vector<Shared> shared;
     std::vector<std::uint16_t> labels;  // shared labels, as indices within the query's labels
+
+    // For so many queries with as many candidates and shared features as there can be: lists that grow would
+    // be moved, and memory that is never touched costs nothing.
+    void reserve(std::size_t count) {
+      queries.reserve(count);
+      candidates.reserve(count * kNearest);
+      shared.reserve(count * kMaxShared);
+      request_large_pages(candidates.data(), candidates.capacity() * sizeof(Candidate));
+      request_large_pages(shared.data(), shared.capacity() * sizeof(Shared));
+    }
 
     // Calls body(candidate, features, labels) for each candidate, with pointers to its shared features and
     // labels.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/base/aligned.h"
 #include "engine/base/prefetch.h"
 
 namespace slide {
@@ -69,10 +68,13 @@ HardNegativeFeatures::Scratch HardNegativeFeatures::make_scratch() const {
 // of this sample have all its features.
 void HardNegativeFeatures::make_list(std::uint32_t feature, Scratch& scratch) const {
   const std::size_t samples = counts_[feature] > 1 ? counts_[feature] : 0;
+  const std::span own_samples(samples_.data() + feature * kSamples, samples);
+  for (const std::uint32_t sample : own_samples) train_.prefetch_offsets(sample);
+  for (const std::uint32_t sample : own_samples) train_.prefetch_features(sample);
   std::size_t count = 0;
-  for (std::size_t s = 0; s < samples; ++s) {
+  for (const std::uint32_t sample : own_samples) {
     scratch.scaled.clear();
-    const SparseRow row = scale_.scaled(train_.features(samples_[feature * kSamples + s]), scratch.scaled);
+    const SparseRow row = scale_.scaled(train_.features(sample), scratch.scaled);
     const auto at = std::lower_bound(row.ids.begin(), row.ids.end(), feature) - row.ids.begin();
     const float own = std::fabs(row.values[static_cast<std::size_t>(at)]);
     make_room(count, row.ids.size(), scratch);
@@ -93,8 +95,8 @@ const HardNegativeFeatures::Cooccurring* HardNegativeFeatures::keep(
     const std::vector<Cooccurring>& list) const {
   if (list.size() > free_) {
     free_ = std::max(kBlock, list.size());
-    blocks_.push_back(std::make_unique_for_overwrite<Cooccurring[]>(free_));
-    end_ = blocks_.back().get() + free_;
+    blocks_.emplace_back(free_);
+    end_ = blocks_.back().data() + free_;
   }
   Cooccurring* place = end_ - free_;
   std::ranges::copy(list, place);

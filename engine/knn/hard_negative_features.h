@@ -15,11 +15,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "datasets/rows/dataset.h"
+#include "engine/base/aligned.h"
 #include "engine/statistics/feature_scale.h"
 #include "engine/statistics/label_sums.h"
 
@@ -60,7 +60,7 @@ class HardNegativeFeatures {
   void find(const LabelSums::Sum& sum, Scratch& scratch, std::vector<std::uint32_t>& out) const;
 
  private:
-  static constexpr std::size_t kBlock = std::size_t{1} << 16;  // co-occurring features per allocation
+  static constexpr std::size_t kBlock = std::size_t{1} << 20;  // co-occurring features per allocation
 
   // Returns a list, strongest first; the entry before the first holds the length in `feature`.
   const Cooccurring* cooccurring(std::uint32_t feature, Scratch& scratch) const;
@@ -74,7 +74,7 @@ class HardNegativeFeatures {
   std::vector<std::uint8_t> counts_;                                 // by feature: number of sampled samples
   mutable std::vector<std::atomic<const Cooccurring*>> by_feature_;  // nullptr: not computed yet
   mutable std::mutex mutex_;                                         // guards the members below
-  mutable std::vector<std::unique_ptr<Cooccurring[]>> blocks_;
+  mutable std::vector<AlignedArray<Cooccurring>> blocks_;
   mutable std::size_t free_ = 0;        // free entries of the last block
   mutable Cooccurring* end_ = nullptr;  // end of the last block
 };

@@ -64,8 +64,8 @@ void Neighbours::store_sparse(const Dataset& train, const FeatureScale& scale, i
     storage_.feature_offsets.push_back(storage_.feature_offsets.back() + entries[i]);
     entries[i] = static_cast<std::uint32_t>(storage_.samples() - 1);
   }
-  storage_.features.resize(storage_.feature_offsets.back());
-  storage_.values.resize(storage_.feature_offsets.back());
+  resize_large(storage_.features, storage_.feature_offsets.back());
+  resize_large(storage_.values, storage_.feature_offsets.back());
   each_kept([&](std::size_t i, std::span<const std::uint32_t> ids, std::span<const float> values) {
     std::uint64_t at = storage_.feature_offsets[entries[i]];
     for (std::size_t k = 0; k < ids.size(); ++k) {

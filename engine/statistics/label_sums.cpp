@@ -23,24 +23,35 @@ LabelSums::Sum LabelSums::make_sum() const {
 }
 
 // Resets only the features of the previous sum, so that the cost does not depend on the number of features.
+// Rows of samples are scattered in memory: those of the next labels are prefetched.
 void LabelSums::add_up(std::size_t label, Sum& sum) const {
+  float* values = sum.values.data();
+  std::uint8_t* listed = sum.listed.data();
   for (const std::uint32_t id : sum.ids) {
-    sum.values[id] = 0.0f;
-    sum.listed[id] = 0;
+    values[id] = 0.0f;
+    listed[id] = 0;
   }
-  sum.ids.clear();
+  samples_.prefetch_after(
+      label, [&](std::uint32_t sample) { train_.prefetch_features(sample); },
+      [&](std::uint32_t sample) { train_.prefetch_offsets(sample); });
+  std::size_t count = 0;
   for (const std::uint32_t sample : samples(label)) {
     sum.scaled.clear();
     const SparseRow row = scale_.scaled(train_.features(sample), sum.scaled);
+    if (sum.ids.size() < count + row.ids.size()) sum.ids.resize(count + row.ids.size());
+    std::uint32_t* ids = sum.ids.data();
     for (std::size_t i = 0; i < row.ids.size(); ++i) {
       const std::uint32_t id = row.ids[i];
-      if (sum.listed[id] == 0) sum.ids.push_back(id);
-      sum.listed[id] = 1;
-      sum.values[id] += row.values[i];
+      // Branch-free: the branch is unpredictable. count is at most the number of entries so far.
+      ids[count] = id;
+      count += listed[id] == 0 ? 1 : 0;
+      listed[id] = 1;
+      values[id] += row.values[i];
     }
   }
+  sum.ids.resize(count);
   sum.square = 0.0;
-  for (const std::uint32_t id : sum.ids) sum.square += double(sum.values[id]) * sum.values[id];
+  for (const std::uint32_t id : sum.ids) sum.square += double(values[id]) * values[id];
 }
 
 double dot(const SparseRow& row, std::span<const float> dense) {

@@ -27,7 +27,7 @@ struct Probes {
   std::vector<std::uint32_t> probe_of;     // by training sample; kNotDrawn: not predicted
   std::vector<std::vector<float>> values;  // of scaled rows
   std::vector<SparseRow> rows;
-  std::vector<std::uint64_t> offsets;  // posting list of feature f: [offsets[f], offsets[f + 1])
+  std::vector<std::uint32_t> offsets;  // posting list of feature f: [offsets[f], offsets[f + 1])
   std::vector<std::pair<std::uint32_t, float>> posted;
 
   std::span<const std::pair<std::uint32_t, float>> with(std::uint32_t feature) const {
@@ -58,7 +58,7 @@ Probes draw_probes(const Dataset& train, const FeatureScale& scale, std::uint32_
   }
   for (std::size_t f = 1; f < probes.offsets.size(); ++f) probes.offsets[f] += probes.offsets[f - 1];
   probes.posted.resize(probes.offsets.back());
-  std::vector<std::uint64_t> next(probes.offsets.begin(), probes.offsets.end() - 1);
+  std::vector<std::uint32_t> next(probes.offsets.begin(), probes.offsets.end() - 1);
   for (std::uint32_t p = 0; p < probes.samples.size(); ++p) {
     const SparseRow& row = probes.rows[p];
     for (std::size_t i = 0; i < row.ids.size(); ++i) probes.posted[next[row.ids[i]]++] = {p, row.values[i]};
@@ -94,18 +94,15 @@ class BestBySums {
     sums_.add_up(label, sum_);
     if (sum_.square <= 0.0) return;
     for (const std::uint32_t id : sum_.ids) {
-      for (const auto& [probe, value] : probes_.with(id)) {
-        if (product_[probe] == 0.0) touched_.push_back(probe);
-        product_[probe] += double(value) * sum_.values[id];
-      }
+      const double weight = sum_.values[id];
+      for (const auto& [probe, value] : probes_.with(id)) product_[probe] += weight * value;
     }
     for (const std::uint32_t sample : sums_.samples(label)) offer_own(sample, label, odds);
-    for (const std::uint32_t probe : touched_) {
+    const double scale = init_.scale / std::sqrt(sum_.square), offset = init_.prior * odds;
+    for (std::uint32_t probe = 0; probe < product_.size(); ++probe) {
       const double product = std::exchange(product_[probe], 0.0);
-      if (product != 0.0)
-        best_[probe].offer(init_.scale * product / std::sqrt(sum_.square) + init_.prior * odds, label);
+      if (product != 0.0) best_[probe].offer(scale * product + offset, label);
     }
-    touched_.clear();
   }
   const std::vector<Best>& best() const { return best_; }
 
@@ -124,8 +121,7 @@ class BestBySums {
   const OutputInit& init_;
   LabelSums::Sum sum_;
   std::vector<double> product_;  // by probe, 0 between labels
-  std::vector<std::uint32_t> touched_;
-  std::vector<Best> best_;  // by probe
+  std::vector<Best> best_;       // by probe
 };
 
 // For each probe, 1 where its best label is one of its own labels.

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace slide {
 namespace {
@@ -76,6 +79,20 @@ TEST(Aligned, ShrinkingKeepsTheFirstAndGivesPagesBack) {
       EXPECT_EQ(other.bytes(), kept / 2 * sizeof(std::uint32_t));
     }
     EXPECT_EQ(mapped_bytes(), before);
+  }
+}
+
+TEST(Aligned, LongVectorsGrowAndKeepWhatTheyHold) {
+  for (const std::size_t size : {0, 1, 1000, 524'288, 1'048'576, 3'000'000}) {
+    std::vector<float> values;
+    resize_large(values, size);
+    ASSERT_EQ(values.size(), size);
+    EXPECT_EQ(std::ranges::count(values, 0.0F), static_cast<std::ptrdiff_t>(size));
+    std::ranges::fill(values, 2.0F);
+    resize_large(values, size + 1'048'576);
+    ASSERT_EQ(values.size(), size + 1'048'576);
+    EXPECT_EQ(std::ranges::count(values, 2.0F), static_cast<std::ptrdiff_t>(size));
+    EXPECT_EQ(std::ranges::count(values, 0.0F), 1'048'576);
   }
 }
 
