@@ -275,8 +275,8 @@ double NeuronIndex::scratch_bytes_of(const HashConfig& settings, std::size_t neu
          counts * (2 * sizeof(std::uint32_t) + sizeof(std::uint64_t));
 }
 
-bool NeuronIndex::blank() const {
-  return parts_->functions->frame().blank();
+bool NeuronIndex::all_zero() const {
+  return parts_->functions->frame().all_zero();
 }
 
 Occupancy NeuronIndex::occupancy() const {

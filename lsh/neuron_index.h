@@ -83,7 +83,7 @@ class NeuronIndex {
                                  std::size_t lanes, std::size_t wanted = 0);
   Occupancy occupancy() const;
   // All weights were 0 at the last rebuild or rehash: fingerprints are pseudo-random.
-  bool blank() const;
+  bool all_zero() const;
   const HashConfig& config() const;  // after sized_for()
 
  private:

@@ -48,20 +48,20 @@ void RowFrame::fit_mean(const Rows& all, int threads) {
   parallel_for(tasks_.size(), threads, [&](std::size_t t, int) {
     tasks_[t].sum.assign(dim, 0.0F);
     tasks_[t].bias = 0;
-    tasks_[t].blank = true;
+    tasks_[t].all_zero = true;
     each_row(all, t, [&](Task& task, std::size_t, const float* row, float bias) {
       kernels::active().axpy(1.0F, row, dim, task.sum.data());
       task.bias += bias;
-      task.blank = task.blank && kernels::active().dot(row, row, dim) == 0.0F;
+      task.all_zero = task.all_zero && kernels::active().dot(row, row, dim) == 0.0F;
     });
   });
   std::fill(mean_.begin(), mean_.end(), 0.0F);
   double bias = 0;
-  blank_ = true;
+  all_zero_ = true;
   for (const Task& task : tasks_) {
     kernels::active().axpy(1.0F / static_cast<float>(all.size), task.sum.data(), dim, mean_.data());
     bias += task.bias;
-    blank_ = blank_ && task.blank;
+    all_zero_ = all_zero_ && task.all_zero;
   }
   mean_bias_ = static_cast<float>(bias / double(all.size));
 }
@@ -88,7 +88,7 @@ void RowFrame::save(ByteWriter& out) const {
   out.put(mean_bias_);
   out.put(length2_);
   out.put(std::uint8_t{has_bias_});
-  out.put(std::uint8_t{blank_});
+  out.put(std::uint8_t{all_zero_});
 }
 
 void RowFrame::load(ByteReader& in) {
@@ -96,7 +96,7 @@ void RowFrame::load(ByteReader& in) {
   mean_bias_ = in.get<float>();
   length2_ = in.get<float>();
   has_bias_ = in.get<std::uint8_t>() != 0;
-  blank_ = in.get<std::uint8_t>() != 0;
+  all_zero_ = in.get<std::uint8_t>() != 0;
 }
 
 std::size_t RowFrame::bytes() const {

@@ -26,7 +26,7 @@ class RowFrame {
   std::span<const float> mean() const { return mean_; }
   float mean_bias() const { return mean_bias_; }
   bool has_bias() const { return has_bias_; }  // the fitted rows had biases
-  bool blank() const { return blank_; }        // all sampled weights were 0
+  bool all_zero() const { return all_zero_; }  // all sampled weights were 0
   // The squared norm to pad to: the 99th percentile of the centred rows.
   float length2() const { return length2_; }
 
@@ -40,7 +40,7 @@ class RowFrame {
   struct Task {
     std::vector<float> sum, row;  // of its rows; scratch: one row in fp32
     double bias = 0;              // sum of the biases
-    bool blank = true;            // whether its rows are all 0
+    bool all_zero = true;         // whether its rows are all 0
   };
   struct Rows {  // the sample: `size` rows at intervals of `step`
     const WeightRows& rows;
@@ -53,7 +53,7 @@ class RowFrame {
 
   std::vector<float> mean_;
   float mean_bias_ = 0, length2_ = 0;
-  bool has_bias_ = false, blank_ = true;
+  bool has_bias_ = false, all_zero_ = true;
   std::vector<Task> tasks_;
   std::vector<float> lengths2_;  // by sampled row: squared length, centred
 };

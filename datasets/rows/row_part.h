@@ -10,6 +10,8 @@
 
 namespace slide {
 
+class LogUsers;
+
 // One row per line or record of the part, in order; a malformed one has an empty row.
 struct RowPart {
   Dataset rows;

@@ -96,8 +96,8 @@ std::vector<std::vector<Related>> Model::explain(const Data& data, const std::ve
     for (std::size_t i = 0; i < labels.size(); ++i) {
       if (i % k == 0) attribution.begin(model.network, rows, i / k);
       if (labels[i] == kNoLabel) continue;
-      for (const FeaturePart& at : largest(attribution.of(labels[i]), count))
-        all[i].push_back({at.feature, at.part});
+      for (const FeatureContribution& at : largest(attribution.of(labels[i]), count))
+        all[i].push_back({at.feature, at.contribution});
     }
     return all;
   });

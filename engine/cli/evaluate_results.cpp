@@ -204,9 +204,9 @@ EvaluationOutput format_results(const EvaluateCommand& command, Evaluation& eval
   const Popularity popularity =
       log ? Popularity{evaluation.label_samples, evaluation.training_samples} : Popularity();
   output.json.update(coverage_json(counts, popularity));
-  output.text =
-      fmt::format("{} samples, {} labels, of which samples carry {}\n{}", grouped(evaluation.truth.size()),
-                  grouped(counts.labels()), grouped(counts.carried()), table(metrics, counts, popularity));
+  output.text = fmt::format("{} samples, {} labels, of which samples carry {}\n{}",
+                            grouped(evaluation.truth.size()), grouped(counts.labels()),
+                            grouped(counts.labels_with_samples()), table(metrics, counts, popularity));
   format_missing(evaluation, output);
   format_groups(evaluation, metrics, output);
   format_decisions(command, evaluation, results, output);

@@ -19,6 +19,7 @@
 #include "engine/cli/line_source.h"
 #include "engine/cli/options.h"
 #include "engine/cli/ranks.h"
+#include "engine/cli/rows_read.h"
 #include "engine/cli/sample_input.h"
 #include "engine/cli/score_line.h"
 #include "engine/cli/score_table.h"
@@ -327,6 +328,12 @@ std::string data_of(const PredictCommand& command, const Model& model) {
   return log;
 }
 
+void add_notes(const Answers& answers, Warnings& warnings) {
+  if (answers.titles() && !answers.titles()->note().empty()) print_notes({answers.titles()->note()});
+  if (answers.titles() && !answers.titles()->warning().empty()) warnings.add({answers.titles()->warning()});
+  if (!answers.names().warning().empty()) warnings.add({answers.names().warning()});
+}
+
 }  // namespace
 
 std::optional<Thresholds> PredictCommand::thresholds(const Model& of) const {
@@ -347,43 +354,24 @@ void run_predict(const PredictCommand& command, Cluster& cluster) {
   const SampleInput input(model, command.use, data, cluster, command.of_users);
   Answers answers(model, command, cluster, threads, input.comes_in_pieces());
   BadRows bad;
-  Unknown unknown;
-  std::size_t rows = 0;
-  Unknown words;  // of texts
-  std::uint64_t texts = 0;
+  RowsRead read;
   Warnings warnings(command.strict);
-  if (answers.titles() && !answers.titles()->note().empty()) print_notes({answers.titles()->note()});
-  if (answers.titles() && !answers.titles()->warning().empty()) warnings.add({answers.titles()->warning()});
-  if (!answers.names().warning().empty()) warnings.add({answers.names().warning()});
+  add_notes(answers, warnings);
   try {
     input.for_each_part([&](const RowPart& part) {
       require_same_rows(cluster, &part.rows);
       warnings.add(part.warnings);
       answer(part, command.skip_bad, answers, bad);
-      rows += part.rows.size();
-      unknown.features += part.unknown_features;
-      unknown.all_features += part.unknown_features + part.rows.feature_entries();
-      texts += part.texts;
-      words.empty_rows += part.wordless;
+      read.add(part);
     });
     require_same_rows(cluster, nullptr);
   } catch (const Ended& end) {  // standard output is closed
     if (cluster.size() > 1) cluster.abort(end.code);
     throw;
   }
-  if (rows == 0 && data != "-") {
-    warnings.add(
-        {fmt::format("{}: the file is empty: it holds no {}, so that nothing is predicted; check "
-                     "its path",
-                     shown_path(data), command.of_users ? "user" : "sample")});
-  }
+  read.warn_if_empty(data, command.of_users, warnings);
   if (cluster.rank() == 0) answers.finish();
-  const std::string origin = data == "-" ? kStandardInput : data;
-  const bool items = model.config.data.kind == DataKind::kInteractions;
-  report_unknown(unknown, origin, 0, items ? FeatureKind::kItems : FeatureKind::kNumbers, warnings);
-  if (const std::string warning = foreign_warning(words, origin, texts, FeatureKind::kWords);
-      !warning.empty())
-    warnings.add({warning});
+  read.warn_of_unknown(data, model, warnings);
   bad.end();
 }
 

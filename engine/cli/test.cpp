@@ -125,18 +125,32 @@ void note_assumed_log(const TestCommand& command, const Model& model, const Clus
            : fmt::format("users are looked up in {}, which the model names", users_log(model))});
 }
 
+void print_results(const TestResult& result, const Details& details, const Popularity& popularity,
+                   bool json) {
+  if (json) return print("{}\n", to_json(result, details, popularity).dump());
+  print("{} samples in {:.2f} s\n{}{}", grouped(result.samples), result.seconds,
+        table(result.metrics, details.counts, popularity), interval_lines(details.ratios, details.intervals));
+}
+
+// The options of the command; the k of the measures are those of the model where it names none.
+TestOptions test_options(const TestCommand& command, const Model& model, int threads) {
+  TestOptions options;
+  options.threads = threads;
+  options.ks = each_once(command.measures.ks.empty() ? model.config.eval.k : command.measures.ks);
+  options.filter = command.measures.filter;
+  options.propensity = command.measures.propensity;
+  return options;
+}
+
 void run_test(const TestCommand& command, Cluster& cluster) {
   require_same_options(cluster, options_of(command));
-  TestOptions options;
-  options.threads = own_threads(command.use.threads, &cluster);
-  const auto pinning = pinned(command.pin, options.threads, &cluster);
+  const int threads = own_threads(command.use.threads, &cluster);
+  const auto pinning = pinned(command.pin, threads, &cluster);
   Model model = open_model(command.model, command.use, &cluster);
   require_same_file(cluster, model);
   print_notes(model.notes);
   check_per_label(command, model);
-  options.ks = each_once(command.measures.ks.empty() ? model.config.eval.k : command.measures.ks);
-  options.filter = command.measures.filter;
-  options.propensity = command.measures.propensity;
+  TestOptions options = test_options(command, model, threads);
   note_assumed_log(command, model, cluster);
   const bool piped = command.data == "-";
   std::optional<DataFormat> format = piped ? std::nullopt : detect_file(expanded(command.data));
@@ -167,13 +181,7 @@ void run_test(const TestCommand& command, Cluster& cluster) {
     write_per_label(command, model, data.unknown, details.counts);
   const Popularity popularity =
       log ? Popularity{model.shape.label_frequencies, model.shape.samples} : Popularity();
-  if (command.measures.json) {
-    print("{}\n", to_json(result, details, popularity).dump());
-  } else {
-    print("{} samples in {:.2f} s\n{}{}", grouped(result.samples), result.seconds,
-          table(result.metrics, details.counts, popularity),
-          interval_lines(details.ratios, details.intervals));
-  }
+  print_results(result, details, popularity, command.measures.json);
   bad.end();
 }
 

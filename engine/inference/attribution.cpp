@@ -54,7 +54,7 @@ double Attribution::part_in_input(std::uint32_t feature, double value) {
   return value * sum;
 }
 
-// Adds the contributions through the linear term to parts_, which has one element per entry of `row`.
+// Adds the contributions through the linear term to contributions_, which has one element per entry of `row`.
 void Attribution::add_linear_term(std::uint32_t label, const SparseRow& row) {
   const LinearTerm* wide = linear_term_of(network_->output());
   if (wide == nullptr) return;
@@ -65,24 +65,27 @@ void Attribution::add_linear_term(std::uint32_t label, const SparseRow& row) {
     const auto at = std::lower_bound(begin, end, row.ids[i]);
     if (at == end || *at != row.ids[i]) continue;
     const float weight = all.weight(label, static_cast<std::size_t>(at - all.features.begin()));
-    parts_[i].part += double(row.values[i]) * weight;
+    contributions_[i].contribution += double(row.values[i]) * weight;
   }
 }
 
-// Splits the contribution of each cross evenly between its two features. Crosses are the last of parts_.
+// Splits the contribution of each cross evenly between its two features. Crosses are the last of
+// contributions_.
 void Attribution::split_crosses() {
   const FeatureCrosses& crosses = crosses_of(*network_);
   if (!crosses.active()) return;
-  for (; !parts_.empty() && parts_.back().feature >= crosses.features(); parts_.pop_back()) {
-    const FeatureCross& cross = crosses.crosses()[parts_.back().feature - crosses.features()];
+  for (; !contributions_.empty() && contributions_.back().feature >= crosses.features();
+       contributions_.pop_back()) {
+    const FeatureCross& cross = crosses.crosses()[contributions_.back().feature - crosses.features()];
     for (const std::uint32_t feature : {cross.first, cross.second})
-      std::ranges::lower_bound(parts_, feature, {}, &FeaturePart::feature)->part += 0.5 * parts_.back().part;
+      std::ranges::lower_bound(contributions_, feature, {}, &FeatureContribution::feature)->contribution +=
+          0.5 * contributions_.back().contribution;
   }
 }
 
 // Backpropagates the logit's gradient to the input, multiplies it by the feature values and adds the linear
 // term.
-std::span<const FeaturePart> Attribution::of(std::uint32_t label) {
+std::span<const FeatureContribution> Attribution::of(std::uint32_t label) {
   const Block& block = batch_.blocks.front();
   set_output_gradient(label);
   const std::vector<Layer>& layers = network_->layers();
@@ -91,27 +94,30 @@ std::span<const FeaturePart> Attribution::of(std::uint32_t label) {
     through_weights(layers[l].weights(), layers[l].inputs());
   }
   if (network_->input()) through_activation(network_->input()->config(), block.input);
-  parts_.clear();
+  contributions_.clear();
   const SparseRow& row = block.rows.front();
   for (std::size_t i = 0; i < row.ids.size(); ++i)
-    parts_.push_back({row.ids[i], part_in_input(row.ids[i], row.values[i])});
+    contributions_.push_back({row.ids[i], part_in_input(row.ids[i], row.values[i])});
   add_linear_term(label, row);
   split_crosses();
   const std::size_t dense = network_->dense(), first = network_->sample_features() - dense;
   for (std::size_t c = 0; c < dense; ++c) {
     const auto feature = static_cast<std::uint32_t>(first + c);
-    parts_.push_back({feature, part_in_input(feature, block.dense.x()[c])});
+    contributions_.push_back({feature, part_in_input(feature, block.dense.x()[c])});
   }
-  return parts_;
+  return contributions_;
 }
 
-std::vector<FeaturePart> largest(std::span<const FeaturePart> parts, std::size_t limit) {
-  std::vector<FeaturePart> found;
-  std::ranges::copy_if(parts, std::back_inserter(found), [](const FeaturePart& at) { return at.part > 0.0; });
+std::vector<FeatureContribution> largest(std::span<const FeatureContribution> contributions,
+                                         std::size_t limit) {
+  std::vector<FeatureContribution> found;
+  std::ranges::copy_if(contributions, std::back_inserter(found),
+                       [](const FeatureContribution& at) { return at.contribution > 0.0; });
   const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(limit, found.size()));
-  std::partial_sort(found.begin(), end, found.end(), [](const FeaturePart& a, const FeaturePart& b) {
-    return a.part > b.part || (a.part == b.part && a.feature < b.feature);
-  });
+  std::partial_sort(
+      found.begin(), end, found.end(), [](const FeatureContribution& a, const FeatureContribution& b) {
+        return a.contribution > b.contribution || (a.contribution == b.contribution && a.feature < b.feature);
+      });
   found.erase(end, found.end());
   return found;
 }

@@ -16,9 +16,9 @@
 
 namespace slide {
 
-struct FeaturePart {
+struct FeatureContribution {
   std::uint32_t feature;
-  double part;  // contribution to the logit
+  double contribution;  // to the logit
 };
 
 class Attribution {
@@ -28,7 +28,7 @@ class Attribution {
   void begin(const Network& network, const Dataset& data, std::size_t sample);
   // Contributions of the sample's features to the logit of `label`, in the order of the sample: sparse
   // features, then dense columns. Valid until the next call.
-  std::span<const FeaturePart> of(std::uint32_t label);
+  std::span<const FeatureContribution> of(std::uint32_t label);
 
  private:
   void set_output_gradient(std::uint32_t label);
@@ -42,10 +42,11 @@ class Attribution {
   PredictionBatch batch_;
   std::vector<float> gradient_;     // of the label's logit, by unit of a layer
   std::vector<float> row_, below_;  // scratch: a weight row; the gradient by unit of the layer below
-  std::vector<FeaturePart> parts_;
+  std::vector<FeatureContribution> contributions_;
 };
 
 // The `limit` largest contributions, all above 0, descending; ties by ascending feature.
-std::vector<FeaturePart> largest(std::span<const FeaturePart> parts, std::size_t limit);
+std::vector<FeatureContribution> largest(std::span<const FeatureContribution> contributions,
+                                         std::size_t limit);
 
 }  // namespace slide

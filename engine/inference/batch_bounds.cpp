@@ -52,7 +52,7 @@ BatchBounds::BatchBounds(const Layer& output, std::span<const std::uint32_t> ids
     std::vector<float> row(stride_);
     for (std::size_t r = g * group; r < std::min(kept, (g + 1) * group); ++r) {
       round_row(r, r, kept_, row);
-      if (form_ == Form::kInt8) kept_.starts[r] = start_of(r, kept_);
+      if (form_ == Form::kInt8) kept_.corrections[r] = correction_of(r, kept_);
     }
   });
 }
@@ -99,20 +99,20 @@ BatchBounds::RoundedRows BatchBounds::make_rows(std::size_t count) const {
   } else if (form_ == Form::kInt8) {
     rows.q = AlignedArray<std::int8_t>(count * stride_);
     rows.exponents = AlignedArray<std::int8_t>(count);
-    rows.starts.resize(count);
+    rows.corrections.resize(count);
   }
-  rows.shift.resize(count);
+  rows.biases.resize(count);
   return rows;
 }
 
-// Rounds the row of a neuron into place `place` of `rows`; start_of() computes its start. `row`: buffer
-// [stride_].
+// Rounds the row of a neuron into place `place` of `rows`; correction_of() computes its correction. `row`:
+// buffer [stride_].
 void BatchBounds::round_row(std::size_t neuron, std::size_t place, RoundedRows& rows,
                             std::vector<float>& row) const {
   const auto& k = kernels::active();
   const Parameters& weights = output_.weights();
   const std::uint32_t id = ids_[neuron];
-  rows.shift[place] = *output_.bias().row(id);
+  rows.biases[place] = *output_.bias().row(id);
   if (form_ == Form::kBf16) {
     k.narrow_nearest(weights.row(id), columns(), rows.pairs.data() + place * stride_ / 2);
   } else if (form_ == Form::kInt8) {
@@ -124,7 +124,7 @@ void BatchBounds::round_row(std::size_t neuron, std::size_t place, RoundedRows& 
 }
 
 // The correction of a row for activations that are stored with 128 added: -128 times the sum of its numbers.
-std::int32_t BatchBounds::start_of(std::size_t place, const RoundedRows& rows) const {
+std::int32_t BatchBounds::correction_of(std::size_t place, const RoundedRows& rows) const {
   const std::int8_t* q = rows.q.data() + place * stride_;
   return -128 * std::accumulate(q, q + stride_, 0);
 }
@@ -139,9 +139,9 @@ BatchBounds::Reach BatchBounds::reach(std::size_t first_group, std::size_t group
 }
 
 std::size_t BatchBounds::bytes() const {
-  return (errors_.size() + lengths_.size() + biases_.size() + kept_.shift.size()) * sizeof(float) +
+  return (errors_.size() + lengths_.size() + biases_.size() + kept_.biases.size()) * sizeof(float) +
          kept_.pairs.size() * sizeof(std::uint32_t) + kept_.q.size() + kept_.exponents.size() +
-         kept_.starts.size() * sizeof(std::int32_t);
+         kept_.corrections.size() * sizeof(std::int32_t);
 }
 
 double BatchBounds::bytes_of(std::size_t neurons, std::size_t kept, std::size_t inputs, std::size_t group) {
@@ -234,7 +234,7 @@ void BatchBounds::load(std::size_t first, std::size_t count, Scratch& scratch) c
   for (std::size_t a = 0; a < count; ++a) {
     if (first + a + kAhead < ids_.size()) output_.weights().prefetch_row(ids_[first + a + kAhead]);
     round_row(first + a, a, scratch.rows, scratch.row);
-    if (form_ == Form::kInt8 && below_zero) scratch.rows.starts[a] = start_of(a, scratch.rows);
+    if (form_ == Form::kInt8 && below_zero) scratch.rows.corrections[a] = correction_of(a, scratch.rows);
   }
 }
 
@@ -251,11 +251,11 @@ void BatchBounds::score(const BlockInput& in, std::size_t first, LayerScratch& l
     output_.score({&hidden, 1}, ids_.subspan(scratch.first, scratch.count), layer, z);
   } else if (form_ == Form::kBf16) {
     k.rows_forward_bf16(rows.pairs.data() + place * stride_ / 2, stride_ / 2, scratch.numbers.data(),
-                        scratch.count, rows.shift.data() + place, in.xt, in.width, in.lanes, z);
+                        scratch.count, rows.biases.data() + place, in.xt, in.width, in.lanes, z);
   } else {
     k.rows_forward_int8(
         {rows.q.data() + place * stride_, stride_, rows.exponents.data() + place}, scratch.count,
-        scratch.is_signed[first] ? rows.starts.data() + place : nullptr, rows.shift.data() + place,
+        scratch.is_signed[first] ? rows.corrections.data() + place : nullptr, rows.biases.data() + place,
         {scratch.words.data() + first * stride_ / 4, scratch.steps.data() + first, stride_, in.lanes}, z);
   }
 }

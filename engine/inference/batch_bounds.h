@@ -41,8 +41,8 @@ class BatchBounds {
   struct RoundedRows {
     AlignedArray<std::uint32_t> pairs;       // kBf16: [rows x stride / 2], two columns each
     AlignedArray<std::int8_t> q, exponents;  // kInt8: [rows x stride], and a power of two per row
-    std::vector<std::int32_t> starts;        // kInt8: correction for the offset 128 of unsigned activations
-    std::vector<float> shift;                // the neurons' biases
+    std::vector<std::int32_t> corrections;   // kInt8: for the offset 128 of unsigned activations
+    std::vector<float> biases;               // the neurons' biases
   };
 
   struct Scratch {
@@ -91,7 +91,7 @@ class BatchBounds {
   std::size_t columns() const { return output_.inputs(); }
   RoundedRows make_rows(std::size_t count) const;
   void round_row(std::size_t neuron, std::size_t place, RoundedRows& rows, std::vector<float>& row) const;
-  std::int32_t start_of(std::size_t place, const RoundedRows& rows) const;
+  std::int32_t correction_of(std::size_t place, const RoundedRows& rows) const;
   void measure_rows(std::size_t first, std::size_t end, float& error, float& length) const;
   void round_sample(const float* x, bool below_zero, std::size_t s, std::size_t i, std::size_t lanes,
                     Scratch& scratch) const;

@@ -47,7 +47,7 @@ LabelCounts::LabelCounts(const Ranking& ranking, const Dataset& truth, std::vect
       }
     }
   }
-  carried_ = static_cast<std::size_t>(
+  with_samples_ = static_cast<std::size_t>(
       std::ranges::count_if(positives_, [](std::uint32_t positives) { return positives > 0; }));
 }
 
@@ -69,7 +69,7 @@ LabelCounts::Predicted LabelCounts::predicted(std::size_t label, std::size_t i) 
 double LabelCounts::coverage(std::size_t i) const {
   std::size_t found = 0;
   for (std::size_t at = 0; at < ids_.size(); ++at) found += predicted_[at * ks_.size() + i].hits > 0 ? 1 : 0;
-  return carried_ == 0 ? 0.0 : static_cast<double>(found) / static_cast<double>(carried_);
+  return with_samples_ == 0 ? 0.0 : static_cast<double>(found) / static_cast<double>(with_samples_);
 }
 
 double LabelCounts::catalogue(std::size_t i) const {

@@ -39,11 +39,11 @@ class LabelCounts {
   Predicted predicted(std::size_t label, std::size_t i) const;
 
   // Number of labels with at least one sample.
-  std::size_t carried() const { return carried_; }
-  // Coverage: the share of carried() labels with a true positive among the first ks()[i] predictions of some
-  // sample. As in Schultheis, Wydmuch, Kotłowski, Babbar, Dembczyński, "Generalized test utilities for
-  // long-tail performance in extreme multi-label classification", NeurIPS 2023, where it is a share of all
-  // labels. 0 where no sample has a label.
+  std::size_t labels_with_samples() const { return with_samples_; }
+  // Coverage: the share of labels_with_samples() labels with a true positive among the first ks()[i]
+  // predictions of some sample. As in Schultheis, Wydmuch, Kotłowski, Babbar, Dembczyński, "Generalized test
+  // utilities for long-tail performance in extreme multi-label classification", NeurIPS 2023, where it is a
+  // share of all labels. 0 where no sample has a label.
   double coverage(std::size_t i) const;
   // Catalogue coverage: the share of all labels among the first ks()[i] predictions of some sample, true or
   // not (Herlocker, Konstan, Terveen, Riedl, "Evaluating collaborative filtering recommender systems", 2004,
@@ -63,7 +63,7 @@ class LabelCounts {
   std::vector<std::uint32_t> ids_;  // of samples or predictions, ascending
   std::vector<std::uint32_t> positives_;
   std::vector<Predicted> predicted_;  // [ids, ks]
-  std::size_t carried_ = 0;
+  std::size_t with_samples_ = 0;
 };
 
 // Calls take(name, value) for coverage_at_K, catalogue_at_K and, where `popularity` has samples,

@@ -107,7 +107,7 @@ struct KernelSet {
   // sign of d[i], with probability |d[i]| / threshold, else by 0, which preserves the mean (random bits:
   // rounding_bits(noise, i), bf16.h). Lists the nonzero entries: places[j] = i, values[j] = d[i]; returns
   // their number. The lists have room for n + 1 entries.
-  size_t (*round_small)(float* d, size_t n, float threshold, uint32_t noise, uint32_t* places, float* values);
+  size_t (*sparsify)(float* d, size_t n, float threshold, uint32_t noise, uint32_t* places, float* values);
 
   // Selects the entries i < count whose ids[i] is set in `bits`: sets bit i % 16 of masks[i / 16] and appends
   // their columns and w[i] to `columns` and `values`, which have room for count + kLaneMultiple entries. The

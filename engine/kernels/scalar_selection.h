@@ -55,8 +55,7 @@ inline void pack_signs(const float* z, const float* scale, const float* extra, s
 }
 
 // Stochastic gradient sparsification in place, and the list of the entries that are not 0.
-inline size_t round_small(float* d, size_t n, float threshold, uint32_t noise, uint32_t* places,
-                          float* values) {
+inline size_t sparsify(float* d, size_t n, float threshold, uint32_t noise, uint32_t* places, float* values) {
   size_t count = 0;
   for (size_t i = 0; i < n; ++i) {
     const float u = static_cast<float>(rounding_bits(noise, i) >> 9) * 0x1p-23f;  // uniform in [0, 1)

@@ -38,7 +38,7 @@ constexpr KernelSet make_kernel_set(const char* name) {
           .select_above = select_above<Arch>,
           .behind_best = behind_best<Arch>,
           .pack_signs = pack_signs<Arch>,
-          .round_small = round_small<Arch>,
+          .sparsify = sparsify<Arch>,
           .find_present = find_present<Arch>,
           .part_kinds = part_kinds<Arch>,
           .join_kinds = join_kinds<Arch>,

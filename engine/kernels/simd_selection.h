@@ -124,7 +124,7 @@ void pack_signs(const float* z, const float* scale, const float* extra, size_t k
 // Stochastic sparsification of d [n]. u is uniform in [0, 1): 23 random bits as the mantissa of a float in
 // [1, 2), less 1.
 template <class Arch>
-size_t round_small(float* d, size_t n, float threshold, uint32_t noise, uint32_t* places, float* values) {
+size_t sparsify(float* d, size_t n, float threshold, uint32_t noise, uint32_t* places, float* values) {
   constexpr size_t N = kWidth<Arch>;
   const Vec<Arch> zero(0.0f), up(threshold), one(1.0f);
   const Words<Arch> step(static_cast<std::uint32_t>(N) * kWordStep);

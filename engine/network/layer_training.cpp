@@ -311,7 +311,7 @@ void LayerTraining::update(const TrainedLayer& trained, const LayerBatch& batch,
 
 void LayerTraining::rehash(Layer& layer, int threads) {
   for (std::size_t p = 0; p < stale_rows_.size(); ++p) {
-    const double share = layer.index(p)->blank() ? 1.0 : layer.config().hash.rehash_share;
+    const double share = layer.index(p)->all_zero() ? 1.0 : layer.config().hash.rehash_share;
     layer.rehash(p, stale_rows_[p].take(share), threads);
   }
 }

@@ -19,7 +19,7 @@ void SparseDeltas::sparsify(float threshold, Rng rng, std::size_t slice, Slice n
   for (std::size_t a = neurons.first; a < neurons.end(); ++a) {
     const auto noise = static_cast<std::uint32_t>(rng.next());
     const std::size_t found =
-        k.round_small(d + a * lanes, samples, threshold, noise, places_.data() + at, values_.data() + at);
+        k.sparsify(d + a * lanes, samples, threshold, noise, places_.data() + at, values_.data() + at);
     begins_[a] = at;
     sizes_[a] = static_cast<std::uint32_t>(found);
     at += found;

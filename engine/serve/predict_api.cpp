@@ -306,19 +306,19 @@ void append_prediction(std::string& text, std::uint32_t id, std::optional<std::s
 }
 
 // Reopens the object that `text` ends with.
-void append_reasons(std::string& text, const Model& model, std::span<const FeaturePart> parts,
+void append_reasons(std::string& text, const Model& model, std::span<const FeatureContribution> parts,
                     std::size_t limit) {
   text.back() = ',';
   text += "\"because\":[";
   bool first = true;
-  for (const FeaturePart& at : largest(parts, limit)) {
+  for (const FeatureContribution& at : largest(parts, limit)) {
     text += first ? "" : ",";
     first = false;
     const std::uint64_t id = std::uint64_t{at.feature} + (model.config.data.one_based ? 1 : 0);
     fmt::format_to(std::back_inserter(text), "{{\"id\":{},", id);
     if (model.text != nullptr)
       text += "\"feature\":" + json_string(model.text->feature_name(at.feature)) + ",";
-    fmt::format_to(std::back_inserter(text), "\"part\":{:.4g}}}", at.part);
+    fmt::format_to(std::back_inserter(text), "\"part\":{:.4g}}}", at.contribution);
   }
   text += "]}";
 }

@@ -64,7 +64,7 @@ void append_prediction(std::string& text, std::uint32_t id, std::optional<std::s
                        double score);
 // Adds "because" to the prediction that `text` ends with: the `limit` features that raise it most, of `parts`
 // (attribution.h).
-void append_reasons(std::string& text, const Model& model, std::span<const FeaturePart> parts,
+void append_reasons(std::string& text, const Model& model, std::span<const FeatureContribution> parts,
                     std::size_t limit);
 
 // {"error": "..."}

@@ -57,6 +57,35 @@ class Text {
   std::string text_;
 };
 
+void add_answers(Text& out, const AnswerMetrics& answers) {
+  out.head("slide_top_score", "histogram", "The highest probability of each sample's labels.");
+  std::uint64_t scored = 0;
+  for (std::size_t b = 0; b <= AnswerMetrics::kScores.size(); ++b) {
+    scored += answers.top(b);
+    const bool last = b == AnswerMetrics::kScores.size();
+    out.value("slide_top_score_bucket",
+              last ? "le=\"+Inf\"" : fmt::format("le=\"{}\"", AnswerMetrics::kScores[b]), scored);
+  }
+  out.value("slide_top_score_sum", "", answers.top_sum());
+  out.value("slide_top_score_count", "", scored);
+  out.single("slide_unknown_features_total", "counter",
+             "Values of features, or words, that the model does not know.", answers.unknown());
+  out.single("slide_empty_answers_total", "counter", "Samples answered without a label.", answers.empty());
+}
+
+void add_model(Text& out, const ServedModel& model) {
+  out.single("slide_labels_used", "gauge", "Distinct labels answered since the model was loaded.",
+             model.labels_used());
+  out.head("slide_model_info", "gauge", "The model that is served.");
+  out.value("slide_model_info",
+            fmt::format("fingerprint=\"{}\",path=\"{}\",inference=\"{}\"", model.fingerprint(),
+                        escaped(model.path()), spelling(model.usual_inference())),
+            1);
+  out.single("slide_model_load_seconds", "gauge", "Time that loading the model took.", model.load_seconds());
+  const double loaded = std::chrono::duration<double>(model.loaded_at().time_since_epoch()).count();
+  out.single("slide_model_loaded_timestamp_seconds", "gauge", "When the model was loaded.", loaded);
+}
+
 }  // namespace
 
 // Counts the time in the smallest bucket that holds it.
@@ -98,29 +127,8 @@ std::string ServerMetrics::text(const ServedModel& model, const ByteBudget& wait
              rejected);
   out.single("slide_waiting_bytes", "gauge", "Bytes of requests and answers that are held.", waiting.held());
   out.single("slide_waiting_limit_bytes", "gauge", "Beyond it requests are refused.", waiting.limit());
-  out.head("slide_top_score", "histogram", "The highest probability of each sample's labels.");
-  std::uint64_t scored = 0;
-  for (std::size_t b = 0; b <= AnswerMetrics::kScores.size(); ++b) {
-    scored += answers.top(b);
-    const bool last = b == AnswerMetrics::kScores.size();
-    out.value("slide_top_score_bucket",
-              last ? "le=\"+Inf\"" : fmt::format("le=\"{}\"", AnswerMetrics::kScores[b]), scored);
-  }
-  out.value("slide_top_score_sum", "", answers.top_sum());
-  out.value("slide_top_score_count", "", scored);
-  out.single("slide_unknown_features_total", "counter",
-             "Values of features, or words, that the model does not know.", answers.unknown());
-  out.single("slide_empty_answers_total", "counter", "Samples answered without a label.", answers.empty());
-  out.single("slide_labels_used", "gauge", "Distinct labels answered since the model was loaded.",
-             model.labels_used());
-  out.head("slide_model_info", "gauge", "The model that is served.");
-  out.value("slide_model_info",
-            fmt::format("fingerprint=\"{}\",path=\"{}\",inference=\"{}\"", model.fingerprint(),
-                        escaped(model.path()), spelling(model.usual_inference())),
-            1);
-  out.single("slide_model_load_seconds", "gauge", "Time that loading the model took.", model.load_seconds());
-  const double loaded = std::chrono::duration<double>(model.loaded_at().time_since_epoch()).count();
-  out.single("slide_model_loaded_timestamp_seconds", "gauge", "When the model was loaded.", loaded);
+  add_answers(out, answers);
+  add_model(out, model);
   out.head("slide_reloads_total", "counter", "Reloads of the model on SIGHUP.");
   out.value("slide_reloads_total", "result=\"done\"", reloads_[1]);
   out.value("slide_reloads_total", "result=\"failed\"", reloads_[0]);

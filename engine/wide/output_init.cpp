@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "engine/base/aligned.h"
 #include "engine/base/parallel.h"
 #include "engine/base/rng.h"
 #include "engine/statistics/label_sums.h"
@@ -271,10 +272,12 @@ std::optional<OutputInit> fit_output_init(const Dataset& train,
     items != nullptr ? sample_pairs(ItemSimilarity(*items))
                      : sample_pairs(SumSimilarity(sums, sum_of_thread[static_cast<std::size_t>(thread)]));
   });
-  std::size_t all_evidence = 0;
+  std::size_t all_evidence = 0, all_pairs = 0;
+  for (std::size_t b = 0; b < kBlocks; ++b) all_evidence += evidence[b], all_pairs += pairs_of[b].size();
   std::vector<Pair> pairs;
+  pairs.reserve(all_pairs);
+  request_large_pages(pairs.data(), all_pairs * sizeof(Pair));
   for (std::size_t b = 0; b < kBlocks; ++b) {
-    all_evidence += evidence[b];
     pairs.insert(pairs.end(), pairs_of[b].begin(), pairs_of[b].end());
   }
   if (all_evidence < kMinEvidence) return std::nullopt;

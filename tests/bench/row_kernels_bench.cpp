@@ -171,11 +171,11 @@ void add_selections() {
       active().pack_signs(z.data(), nullptr, nullptr, kAll / kLanes, kLanes, prints.data(), nearest.data());
     };
   });
-  add("round_small", 4 * kAll * 4, [] {  // and a copy of gradients below the threshold, of which few stay
+  add("sparsify", 4 * kAll * 4, [] {  // and a copy of gradients below the threshold, of which few stay
     return [small = filled(kAll), d = filled(kAll), places = numbers(kAll + 1),
             values = filled(kAll + 1)]() mutable {
       for (std::size_t i = 0; i < kAll; ++i) d[i] = 0.01f * small[i];
-      benchmark::DoNotOptimize(active().round_small(d.data(), kAll, 0.1f, 7, places.data(), values.data()));
+      benchmark::DoNotOptimize(active().sparsify(d.data(), kAll, 0.1f, 7, places.data(), values.data()));
     };
   });
 }

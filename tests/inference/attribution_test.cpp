@@ -52,9 +52,9 @@ void expect_whole(const Config& config, std::uint32_t dense_columns) {
     attribution.begin(network, data, s);
     for (std::uint32_t label = 0; label < kLabels; ++label) {
       double sum = network.output().bias().row(label)[0];
-      for (const FeaturePart& at : attribution.of(label)) {
-        sum += at.part;
-        above += at.part > 0 ? 1 : 0;
+      for (const FeatureContribution& at : attribution.of(label)) {
+        sum += at.contribution;
+        above += at.contribution > 0 ? 1 : 0;
       }
       EXPECT_NEAR(sum, logits[s][label], 2e-5 + 1e-5 * std::fabs(logits[s][label])) << s << ' ' << label;
     }
@@ -101,9 +101,9 @@ TEST(Attribution, IsTheSlopeOfCurvedLayers) {
         const auto less = logits_of(network, with_more(data, s, i, -kStep));
         for (std::uint32_t label = 0; label < kLabels; ++label) {
           const double slope = (more[0][label] - less[0][label]) / (2 * kStep);
-          const FeaturePart at = attribution.of(label)[i];
+          const FeatureContribution at = attribution.of(label)[i];
           EXPECT_EQ(at.feature, row.ids[i]);
-          EXPECT_NEAR(at.part, slope * row.values[i], 2e-4) << s << ' ' << label;
+          EXPECT_NEAR(at.contribution, slope * row.values[i], 2e-4) << s << ' ' << label;
         }
       }
     }
@@ -111,8 +111,8 @@ TEST(Attribution, IsTheSlopeOfCurvedLayers) {
 }
 
 TEST(Attribution, TheLargestAreThoseThatSpeakForALabel) {
-  const std::vector<FeaturePart> parts = {{7, 1.0}, {2, -3.0}, {5, 2.0}, {1, 1.0}, {4, 0.0}};
-  const std::vector<FeaturePart> found = largest(parts, 2);
+  const std::vector<FeatureContribution> parts = {{7, 1.0}, {2, -3.0}, {5, 2.0}, {1, 1.0}, {4, 0.0}};
+  const std::vector<FeatureContribution> found = largest(parts, 2);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].feature, 5U);
   EXPECT_EQ(found[1].feature, 1U);

@@ -108,7 +108,7 @@ TEST(LabelCounts, CountWhatBecameOfEachLabel) {
   const Ranking ranking =
       ranked(scores_of({{{1, 2.0F}, {5, 1.0F}}, {{0, 2.0F}, {1, 1.0F}}, {{5, 1.0F}}}), 2, 1);
   const LabelCounts counts(ranking, truth, {1, 2}, 8);
-  EXPECT_EQ(counts.carried(), 3U);
+  EXPECT_EQ(counts.labels_with_samples(), 3U);
   EXPECT_EQ(counts.positives(1), 2U);
   EXPECT_EQ(counts.predicted(1, 0).all, 1U);
   EXPECT_EQ(counts.predicted(1, 1).all, 2U);
@@ -121,7 +121,7 @@ TEST(LabelCounts, CountWhatBecameOfEachLabel) {
   const std::vector<std::uint32_t> frequencies = {4, 2, 1, 1, 1, 0};
   EXPECT_DOUBLE_EQ(counts.novelty(0, {frequencies, 8}), (2.0 + 1.0 + 3.0) / 3);  // labels 1, 0, 5
   const LabelCounts few(ranking, truth, {1}, 1);                                 // labels beyond are ignored
-  EXPECT_EQ(few.carried(), 1U);
+  EXPECT_EQ(few.labels_with_samples(), 1U);
 }
 
 TEST(Decisions, OfPairsLabelsAndSamples) {

@@ -117,9 +117,9 @@ TEST_P(Selection, RoundSmallIsTheScalarOneAtEveryLength) {
       const Floats before = small_and_large(n, n);
       Floats d = small_and_large(n, n), want = small_and_large(n, n), values(n + 1), want_values(n + 1);
       test::Guarded<std::uint32_t> places(n + 1), want_places(n + 1);
-      const std::size_t count = set().round_small(d.data(), n, floor, noise, places.data(), values.data());
+      const std::size_t count = set().sparsify(d.data(), n, floor, noise, places.data(), values.data());
       const std::size_t wanted =
-          find("scalar")->round_small(want.data(), n, floor, noise, want_places.data(), want_values.data());
+          find("scalar")->sparsify(want.data(), n, floor, noise, want_places.data(), want_values.data());
       ASSERT_TRUE(d.intact() && places.intact() && values.intact()) << n;
       ASSERT_EQ(count, wanted) << n;
       for (std::size_t i = 0, j = 0; i < n; ++i) {
@@ -146,7 +146,7 @@ TEST_P(Selection, RoundSmallKeepsTheMean) {
   std::vector<std::uint32_t> places(kValues + 1);
   for (std::uint32_t round = 0; round < kRounds; ++round) {
     for (std::size_t i = 0; i < kValues; ++i) d[i] = value(i);
-    set().round_small(d.data(), kValues, floor, round * 2654435761u, places.data(), values.data());
+    set().sparsify(d.data(), kValues, floor, round * 2654435761u, places.data(), values.data());
     for (std::size_t i = 0; i < kValues; ++i) sums[i] += double(d[i]);
   }
   for (std::size_t i = 0; i < kValues; ++i)

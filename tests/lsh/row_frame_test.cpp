@@ -35,9 +35,9 @@ TEST(RowFrame, IsTheMeanAndTheLengthOfMostRows) {
   const Matrix m = shifted_rows();
   std::vector<float> bias(kRows, -7.0F);
   RowFrame frame(kDim);
-  EXPECT_TRUE(frame.blank());
+  EXPECT_TRUE(frame.all_zero());
   frame.fit({m.w.data(), m.ldw, nullptr, {}, bias.data()}, kRows, 2);
-  EXPECT_FALSE(frame.blank());
+  EXPECT_FALSE(frame.all_zero());
   for (const float mean : frame.mean()) EXPECT_NEAR(mean, 3, 0.1);
   EXPECT_NEAR(frame.mean_bias(), -7, 1e-5);
   EXPECT_TRUE(frame.has_bias());
@@ -69,7 +69,7 @@ TEST(RowFrame, RowsWithoutWeightsAreBlankWhateverTheirBiases) {
   std::iota(bias.begin(), bias.end(), 0.0F);
   RowFrame frame(kDim);
   frame.fit({m.w.data(), m.ldw, nullptr, {}, bias.data()}, kRows, 1);
-  EXPECT_TRUE(frame.blank());
+  EXPECT_TRUE(frame.all_zero());
   EXPECT_GT(frame.length2(), 0);
 }
 

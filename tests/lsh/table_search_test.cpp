@@ -59,7 +59,7 @@ TEST(HealthyTables, RowsThatAreAllZeroSpreadAndFollowOnceTheyMove) {
   const WeightRows rows{m.w.data(), m.ldw};
   NeuronIndex index(HashConfig{}, kManyRows, kDim, 5);
   index.rebuild(rows, 1, 1);
-  EXPECT_TRUE(index.blank());
+  EXPECT_TRUE(index.all_zero());
   EXPECT_LT(largest_share(index, kManyRows), 0.02);
   std::vector<std::uint32_t> touched;
   for (std::uint32_t i = 0; i < kManyRows; i += 2) {
@@ -67,7 +67,7 @@ TEST(HealthyTables, RowsThatAreAllZeroSpreadAndFollowOnceTheyMove) {
     touched.push_back(i);
   }
   index.rehash(rows, touched, 2);
-  EXPECT_FALSE(index.blank());
+  EXPECT_FALSE(index.all_zero());
   EXPECT_LT(largest_share(index, kManyRows), 0.02);
   Asker asker(index, kManyRows);
   double found = 0;

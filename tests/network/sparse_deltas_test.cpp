@@ -68,8 +68,8 @@ TEST(SparseDeltas, NumberOfANeuronIsItsOwn) {
   std::vector<std::uint32_t> places(kLanes + 1);
   std::vector<float> values(kLanes + 1);
   for (std::size_t a = 0; a < kNeurons; ++a) {
-    kernels::active().round_small(alone.data() + a * kLanes, kSamples, 0.5f,
-                                  static_cast<std::uint32_t>(rng.next()), places.data(), values.data());
+    kernels::active().sparsify(alone.data() + a * kLanes, kSamples, 0.5f,
+                               static_cast<std::uint32_t>(rng.next()), places.data(), values.data());
   }
   EXPECT_EQ(d, alone);
 }

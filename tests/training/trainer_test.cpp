@@ -280,10 +280,10 @@ TEST(Training, TablesFollowWeightsThatWereAllZero) {
   config.train.block_size = 16;
   const Dataset data = make_data(wide_data());
   Trainer trainer(fresh_job(config, data));
-  ASSERT_TRUE(trainer.network().output().index()->blank());
+  ASSERT_TRUE(trainer.network().output().index()->all_zero());
   ASSERT_GE(trainer.total_steps(), 8U);
   trainer.run({});
-  EXPECT_FALSE(trainer.network().output().index()->blank());
+  EXPECT_FALSE(trainer.network().output().index()->all_zero());
 }
 
 // For a sharded layer, over all shards.
