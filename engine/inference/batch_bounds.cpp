@@ -18,9 +18,9 @@ constexpr float kMinActivation = 0x1p-100f;  // activations below this in all un
 
 }  // namespace
 
-BatchBounds::Form BatchBounds::fastest(const Parameters& weights) {
-  if (kernels::active().fast_int8) return Form::kInt8;
-  return kernels::active().fast_bf16 && weights.is_fp32() ? Form::kBf16 : Form::kFloat;
+BatchBounds::Form BatchBounds::fastest(const Layer& output) {
+  if (kernels::active().fast_int8 && output.inputs() <= kernels::kMaxInt8Columns) return Form::kInt8;
+  return kernels::active().fast_bf16 && output.weights().is_fp32() ? Form::kBf16 : Form::kFloat;
 }
 
 // Measures lengths and biases per group of neurons, then rounds the rows to keep.
@@ -89,7 +89,7 @@ void BatchBounds::measure_rows(std::size_t first, std::size_t end, float& error,
 }
 
 bool BatchBounds::bounded() const {
-  return std::isfinite(longest_);
+  return std::isfinite(longest_) && (form_ != Form::kInt8 || columns() <= kernels::kMaxInt8Columns);
 }
 
 BatchBounds::RoundedRows BatchBounds::make_rows(std::size_t count) const {

@@ -22,8 +22,8 @@ class BatchBounds {
  public:
   enum class Form { kFloat, kBf16, kInt8 };  // of the products
 
-  // The fastest form on this processor for such weights.
-  static Form fastest(const Parameters& weights);
+  // The fastest form for the weights of `output` on this processor.
+  static Form fastest(const Layer& output);
 
   // For the neurons `ids` (must outlive this object) of an output layer above a hidden layer;
   // kBf16 requires fp32 weights. Methods below number the neurons 0, 1, ... in this order. Rounded rows of
@@ -31,7 +31,7 @@ class BatchBounds {
   BatchBounds(const Layer& output, std::span<const std::uint32_t> ids, std::size_t kept, Form form,
               std::size_t group, int threads);
 
-  // Whether errors are bounded: all weights are finite.
+  // Whether errors are bounded: all weights are finite, and sums of int8 products do not overflow.
   bool bounded() const;
   std::size_t bytes() const;
   // At most, of some neurons above `inputs` units.

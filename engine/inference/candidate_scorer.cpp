@@ -47,8 +47,8 @@ CandidateScorer::CandidateScorer(const Network& network, std::size_t candidates,
       always_postings_.emplace(*linear_term_of(output), always_ids_, network.sample_features(), threads);
   }
   if (!bound_first || always_postings_ || always_ids_.size() < kManyAlways) return;
-  bounded_.emplace(network, search_->longest(), always_ids_.size(), BatchBounds::fastest(output.weights()),
-                   nullptr, nullptr, threads);
+  bounded_.emplace(network, search_->longest(), always_ids_.size(), BatchBounds::fastest(output), nullptr,
+                   nullptr, threads);
   if (!bounded_->bounded()) bounded_.reset();
 }
 

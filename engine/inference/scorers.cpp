@@ -76,7 +76,7 @@ void Scorers::choose_full(const TrainedNetwork& trained, const ScorerChoice& cho
   const auto bounded = [&](BatchBounds::Form form) {
     return &add<BoundedScorer>(full, network, order, bounds_, kept, form, threads);
   };
-  const BatchBounds::Form form = BatchBounds::fastest(network.output().weights());
+  const BatchBounds::Form form = BatchBounds::fastest(network.output());
   // A single sample needs kept rows: rounding them for it takes longer than its exact scores. It reads the
   // fewest bytes as int8.
   const bool keeps_all = by_length_ ? kept >= by_length_->long_rows : choice.low_latency;

@@ -29,6 +29,9 @@ struct ByteSamples {
   std::size_t lanes = 0;
 };
 
+// Max columns of KernelSet::rows_forward_int8: sums of products of 255 and 128 fit in 32 bits.
+inline constexpr std::size_t kMaxInt8Columns = INT32_MAX / (255 * 128);
+
 // 2^exponent; multiplying by it does not round.
 inline float int8_factor(int exponent) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 127) << 23);

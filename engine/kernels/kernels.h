@@ -57,8 +57,8 @@ struct KernelSet {
                             const float* shift, const float* xt, size_t inner, size_t lanes, float* z);
   // z[a*lanes + b] = shift[a] + 2^exponents[a] * steps[b] * (start[a] + sum_k w[a, k] * x[k, b])
   //                                                                            a < rows, k < x.columns
-  // For consecutive int8 rows and uint8 samples (int8.h); the sum is in integers. start may be nullptr
-  // (zeros). lanes is a multiple of kLaneMultiple, or 1.
+  // For consecutive int8 rows and uint8 samples (int8.h); the sum is in integers, of at most kMaxInt8Columns
+  // columns. start may be nullptr (zeros). lanes is a multiple of kLaneMultiple, or 1.
   void (*rows_forward_int8)(const Int8Rows& w, size_t rows, const std::int32_t* start, const float* shift,
                             const ByteSamples& x, float* z);
   // dx[b*ldx + k] += sum_a w[ids[a]*ldw + k] * d[a*lanes + b]                  a < rows, k < inner, b < lanes

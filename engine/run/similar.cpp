@@ -145,7 +145,7 @@ void SimilarRows::centre(const float* row, float* to) const {
 // Rounds the rows, less their mean, to q_ [size x q_stride]: shorter rows have smaller rounding errors, and
 // subtracting the mean changes no distance.
 void SimilarRows::round_rows(int threads) {
-  if (rounded_ || size_ < kMinRounded) return;
+  if (rounded_ || size_ < kMinRounded || width_ > kernels::kMaxInt8Columns) return;
   rounded_ = true;
   std::vector<double> sums(width_);
   for (std::size_t id = 0; id < size_; ++id) {

@@ -38,7 +38,8 @@ class SimilarRows {
   std::vector<std::vector<Related>> nearest(const std::vector<std::uint32_t>& ids, std::size_t count,
                                             int threads) const;
 
-  // Quantizes the rows to int8 for search(); no effect below kMinRounded rows. Not safe during other calls.
+  // Quantizes the rows to int8 for search(); no effect below kMinRounded rows or
+  // above kernels::kMaxInt8Columns columns. Not safe during other calls.
   // Memory: width + 9 bytes a row.
   void round_rows(int threads);
   // Approximate nearest(): ranks all rows by int8 distances, then the first max(64, 4 * count) by exact

@@ -147,6 +147,30 @@ TEST(BoundedScorer, SkipsOnlyRowsThatAreTooShort) {
   }
 }
 
+// Label 107 would have a sum of 255 * 127 * 70,000 in bytes, more than 32 bits hold, beside more labels than
+// are candidates at once. All activations are 1/2, all sums exact.
+TEST(BoundedScorer, SumsOfVeryWideLayersDoNotOverflow) {
+  DataSpec spec = spec_of(64, 1);
+  spec.labels = 150;
+  const Dataset train = make_data(spec);
+  Config config = make_config({dense(70'000, Activation::kSigmoid), sampled(0, 20, 12)}, 32, 16);
+  config.loss.kind = LossKind::kSigmoid;
+  config.layers.front().init_scale = 0.0;
+  Trainer trainer(fresh_job(config, train));
+  Network& network = trainer.network();
+  for (std::uint32_t label = 0; label < 150; ++label) {
+    for (std::size_t c = 0; c < 70'000; ++c)
+      network.output().weights().row(label)[c] = (label == 107 || c % 2 == 0 ? 1.0F : -1.0F) * 127 * 0x1p-17F;
+    *network.output().bias().row(label) = label == 107 ? 0.0F : 1.0F;
+  }
+  InferenceOptions options;
+  options.threads = 1;
+  for (const bool alone : {false, true}) {
+    options.low_latency = alone;
+    expect_same(trainer, train, options);
+  }
+}
+
 TEST(BoundedScorer, NeuronsThatTablesLeaveOutHaveTheirExactScores) {
   const Dataset train = make_data(many_labels(3000, 1)), data = make_data(many_labels(300, 2));
   for (const double share : {0.0, 0.3}) {
