@@ -195,17 +195,18 @@ TEST_P(Pairs, SpeakThroughTheirFeatures) {
     attribution.begin(with.network(), test, i);
     by_pair.begin(plain.network(), asked, i);
     std::vector<double> expected(kWords), found(kWords);
-    for (const FeaturePart& part : by_pair.of(0)) {
+    for (const FeatureContribution& part : by_pair.of(0)) {
       if (part.feature < kWords) {
-        expected[part.feature] += part.part;
+        expected[part.feature] += part.contribution;
         continue;
       }
       const FeatureCross pair = pairs.crosses()[part.feature - kWords];
-      for (const std::uint32_t feature : {pair.first, pair.second}) expected[feature] += part.part / 2;
+      for (const std::uint32_t feature : {pair.first, pair.second})
+        expected[feature] += part.contribution / 2;
     }
     const auto parts = attribution.of(0);
     ASSERT_EQ(parts.size(), test.features(i).ids.size());
-    for (const FeaturePart& part : parts) found[part.feature] = part.part;
+    for (const FeatureContribution& part : parts) found[part.feature] = part.contribution;
     for (std::uint32_t f = 0; f < kWords; ++f) EXPECT_NEAR(found[f], expected[f], 1e-9) << f;
   }
 }
@@ -246,11 +247,11 @@ TEST(PairsBesideDenseColumns, AreThoseOfTheSparseFeatures) {
     attribution.begin(with.network(), dense, i);
     of_plain.begin(plain.network(), all, i);
     double found = 0, expected = 0;
-    for (const FeaturePart& at : attribution.of(3)) {
+    for (const FeatureContribution& at : attribution.of(3)) {
       EXPECT_LT(at.feature, kBoth);
-      found += at.part;
+      found += at.contribution;
     }
-    for (const FeaturePart& at : of_plain.of(3)) expected += at.part;
+    for (const FeatureContribution& at : of_plain.of(3)) expected += at.contribution;
     EXPECT_NEAR(found, expected, 1e-3 * (1 + std::fabs(expected)));
   }
 }
