@@ -68,10 +68,10 @@ SampleBlock draw_block(const Dataset& train, const LabelSums& sums, const Featur
   return block;
 }
 
-// Similarity of a sample to the other samples of a label, by their sum, which is computed in `sum`.
+// Similarity of a sample to the other samples of a label, by their sum.
 class SumSimilarity {
  public:
-  SumSimilarity(const LabelSums& sums, LabelSums::Sum& sum) : sums_(sums), sum_(sum) {}
+  explicit SumSimilarity(const LabelSums& sums) : sums_(sums), sum_(sums.make_sum()) {}
   void take(std::uint32_t label) {
     label_ = label;
     sums_.add_up(label, sum_);
@@ -86,7 +86,7 @@ class SumSimilarity {
 
  private:
   const LabelSums& sums_;
-  LabelSums::Sum& sum_;
+  LabelSums::Sum sum_;
   std::uint32_t label_ = 0;
 };
 
@@ -260,17 +260,14 @@ std::optional<OutputInit> fit_output_init(const Dataset& train,
   const LabelSums sums(train, label_frequencies.size(), scale);
   std::array<std::vector<Pair>, kBlocks> pairs_of;  // by block of samples
   std::array<std::size_t, kBlocks> evidence{};
-  std::vector<LabelSums::Sum> sum_of_thread;
-  for (int t = 0; t < std::max(1, threads); ++t) sum_of_thread.push_back(sums.make_sum());
-  parallel_for(kBlocks, threads, [&](std::size_t b, int thread) {
+  parallel_for(kBlocks, threads, [&](std::size_t b, int) {
     const auto sample_pairs = [&](auto similarity) {
       Rng rng(seed, Purpose::kStart, b);
       const SampleBlock block = draw_block(train, sums, scale, rng);
       evidence[b] = block.evidence;
       pairs_of[b] = pairs_of_block(train, label_frequencies, std::move(similarity), block, negatives, rng);
     };
-    items != nullptr ? sample_pairs(ItemSimilarity(*items))
-                     : sample_pairs(SumSimilarity(sums, sum_of_thread[static_cast<std::size_t>(thread)]));
+    items != nullptr ? sample_pairs(ItemSimilarity(*items)) : sample_pairs(SumSimilarity(sums));
   });
   std::size_t all_evidence = 0, all_pairs = 0;
   for (std::size_t b = 0; b < kBlocks; ++b) all_evidence += evidence[b], all_pairs += pairs_of[b].size();
