@@ -108,44 +108,42 @@ void int8_tile(const Int8Product& p, size_t a, size_t b) {
   }
 }
 
-// Sums of R rows from row a on with a single sample, whose words are its bytes in order.
-template <size_t R>
-void single_sample_sums(const Int8Product& p, size_t a, std::int32_t* sums) {
+// Element r is the sum over register v[r].
+inline __m256i sum_each(const __m256i (&v)[kVector]) {
+  const __m256i low = _mm256_hadd_epi32(_mm256_hadd_epi32(v[0], v[1]), _mm256_hadd_epi32(v[2], v[3]));
+  const __m256i high = _mm256_hadd_epi32(_mm256_hadd_epi32(v[4], v[5]), _mm256_hadd_epi32(v[6], v[7]));
+  return _mm256_add_epi32(_mm256_permute2x128_si256(low, high, 0x20),
+                          _mm256_permute2x128_si256(low, high, 0x31));
+}
+
+// sums = products of 8 rows with a single sample, whose words are its bytes in order.
+inline void single_sample_sums(const Int8Product& p, const std::int8_t* const (&row)[kVector],
+                               std::int32_t (&sums)[kVector]) {
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(p.x.words);
-  __m256i acc[4] = {};
+  __m256i acc[kVector] = {};
   size_t k = 0;
   for (; k + 16 <= p.x.columns; k += 16) {
     const __m256i x = _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + k)));
     SLIDE_UNROLL
-    for (size_t r = 0; r < R; ++r) {
-      const std::int8_t* q = p.w.q + (a + r) * p.w.stride + k;
-      const __m256i w = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(q)));
+    for (size_t r = 0; r < kVector; ++r) {
+      const __m256i w = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(row[r] + k)));
       acc[r] = _mm256_add_epi32(acc[r], _mm256_madd_epi16(x, w));
     }
   }
-  const __m256i halves =
-      _mm256_hadd_epi32(_mm256_hadd_epi32(acc[0], acc[1]), _mm256_hadd_epi32(acc[2], acc[3]));
-  alignas(16) std::int32_t all[4];
-  _mm_store_si128(reinterpret_cast<__m128i*>(all),
-                  _mm_add_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1)));
-  for (size_t r = 0; r < R; ++r) {
-    sums[r] = all[r];
-    for (size_t rest = k; rest < p.x.columns; ++rest)
-      sums[r] += static_cast<std::int32_t>(p.w.q[(a + r) * p.w.stride + rest]) * bytes[rest];
-  }
+  _mm256_store_si256(reinterpret_cast<__m256i*>(sums), sum_each(acc));
+  for (; k < p.x.columns; ++k)
+    for (size_t r = 0; r < kVector; ++r) sums[r] += static_cast<std::int32_t>(row[r][k]) * bytes[k];
 }
 
-// z of all rows for a single sample, four rows at a time.
+// z of all rows for a single sample, eight rows at a time. Rows beyond the last are the last once more, and
+// are not stored.
 void single_sample_rows(const Int8Product& p) {
-  constexpr size_t kRows = 4;
-  std::int32_t sums[kRows];
-  for (size_t a = 0; a < p.rows; a += kRows) {
-    const size_t rows = smaller(kRows, p.rows - a);
-    if (rows == kRows) {
-      single_sample_sums<kRows>(p, a, sums);
-    } else {
-      for (size_t r = 0; r < rows; ++r) single_sample_sums<1>(p, a + r, sums + r);
-    }
+  const std::int8_t* row[kVector];
+  alignas(32) std::int32_t sums[kVector];
+  for (size_t a = 0; a < p.rows; a += kVector) {
+    const size_t rows = smaller(kVector, p.rows - a);
+    for (size_t r = 0; r < kVector; ++r) row[r] = p.w.q + smaller(a + r, p.rows - 1) * p.w.stride;
+    single_sample_sums(p, row, sums);
     for (size_t r = 0; r < rows; ++r) {
       const std::int32_t sum = sums[r] + (p.start == nullptr ? 0 : p.start[a + r]);
       p.z[a + r] = p.shift[a + r] + factor_of(p.w, a + r) * p.x.steps[0] * static_cast<float>(sum);

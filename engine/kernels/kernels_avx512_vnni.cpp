@@ -83,42 +83,71 @@ void all_rows(const Int8Product& p, size_t b) {
   for (; a < p.rows; ++a) tile<1, C>(p, a, b);
 }
 
-// Sums of R rows from row a on with a single sample, whose words are its bytes in order.
-template <size_t R>
-void single_sample_sums(const Int8Product& p, size_t a, std::int32_t* sums) {
-  __m512i acc[R];
+// Element r is the sum over register v[r].
+inline __m512i sum_each(const __m512i (&v)[kVector]) {
+  // Adds in a tree, as sum_each() of avx512_kernels.h.
+  __m512i pairs[8], fours[4];
   SLIDE_UNROLL
-  for (size_t r = 0; r < R; ++r) acc[r] = _mm512_setzero_si512();
-  const auto add = [&](size_t k, __mmask16 used) {
-    const __m512i x = _mm512_maskz_loadu_epi32(used, p.x.words + k / 4);
-    SLIDE_UNROLL
-    for (size_t r = 0; r < R; ++r)
-      acc[r] =
-          _mm512_dpbusd_epi32(acc[r], x, _mm512_maskz_loadu_epi32(used, p.w.q + (a + r) * p.w.stride + k));
-  };
-  size_t k = 0;
-  for (; k + 4 * kVector <= p.x.columns; k += 4 * kVector) add(k, 0xffff);
-  if (k < p.x.columns) add(k, static_cast<__mmask16>((1u << (p.x.columns - k) / 4) - 1));
+  for (int i = 0; i < 8; ++i) {
+    pairs[i] = _mm512_add_epi32(_mm512_unpacklo_epi32(v[2 * i], v[2 * i + 1]),
+                                _mm512_unpackhi_epi32(v[2 * i], v[2 * i + 1]));
+  }
   SLIDE_UNROLL
-  for (size_t r = 0; r < R; ++r) sums[r] = _mm512_reduce_add_epi32(acc[r]);
+  for (int i = 0; i < 4; ++i) {
+    fours[i] = _mm512_add_epi32(_mm512_unpacklo_epi64(pairs[2 * i], pairs[2 * i + 1]),
+                                _mm512_unpackhi_epi64(pairs[2 * i], pairs[2 * i + 1]));
+  }
+  const __m512i low = _mm512_add_epi32(_mm512_shuffle_i32x4(fours[0], fours[1], 0x44),
+                                       _mm512_shuffle_i32x4(fours[0], fours[1], 0xee));
+  const __m512i high = _mm512_add_epi32(_mm512_shuffle_i32x4(fours[2], fours[3], 0x44),
+                                        _mm512_shuffle_i32x4(fours[2], fours[3], 0xee));
+  return _mm512_add_epi32(_mm512_shuffle_i32x4(low, high, 0x88), _mm512_shuffle_i32x4(low, high, 0xdd));
 }
 
-// z of all rows for a single sample, eight rows at a time.
-void single_sample_rows(const Int8Product& p) {
-  constexpr size_t kRows = 8;
-  std::int32_t sums[kRows];
-  for (size_t a = 0; a < p.rows; a += kRows) {
-    const size_t rows = p.rows - a < kRows ? p.rows - a : kRows;
-    if (rows == kRows) {
-      single_sample_sums<kRows>(p, a, sums);
-    } else {
-      for (size_t r = 0; r < rows; ++r) single_sample_sums<1>(p, a + r, sums + r);
-    }
-    for (size_t r = a; r < a + rows; ++r) {
-      const std::int32_t sum = sums[r - a] + (p.start == nullptr ? 0 : p.start[r]);
-      p.z[r] = p.shift[r] + _mm512_cvtss_f32(factor_of(p, r)) * p.x.steps[0] * static_cast<float>(sum);
-    }
+// z of up to 16 rows from row a on for a single sample, whose words are its bytes in order. Rows beyond the
+// last are the last once more, and are not stored.
+template <bool kAll>
+void single_sample_tile(const Int8Product& p, size_t a) {
+  const size_t rows = kAll ? kVector : p.rows - a;
+  const std::int8_t* row[kVector];
+  __m512i acc[kVector];
+  SLIDE_UNROLL
+  for (size_t r = 0; r < kVector; ++r) {
+    row[r] = p.w.q + (a + (kAll || r < rows ? r : rows - 1)) * p.w.stride;
+    acc[r] = _mm512_setzero_si512();
   }
+  const size_t whole = p.x.columns / (4 * kVector) * (4 * kVector);
+  for (size_t k = 0; k < whole; k += 4 * kVector) {
+    const __m512i x = _mm512_loadu_si512(p.x.words + k / 4);
+    SLIDE_UNROLL
+    for (size_t r = 0; r < kVector; ++r)
+      acc[r] = _mm512_dpbusd_epi32(acc[r], x, _mm512_loadu_si512(row[r] + k));
+  }
+  if (whole < p.x.columns) {
+    const auto used = static_cast<__mmask16>((1u << (p.x.columns - whole) / 4) - 1);
+    const __m512i x = _mm512_maskz_loadu_epi32(used, p.x.words + whole / 4);
+    SLIDE_UNROLL
+    for (size_t r = 0; r < kVector; ++r)
+      acc[r] = _mm512_dpbusd_epi32(acc[r], x, _mm512_maskz_loadu_epi32(used, row[r] + whole));
+  }
+  const auto stored = static_cast<__mmask16>((1u << rows) - 1);
+  const __m512i start =
+      p.start == nullptr ? _mm512_setzero_si512() : _mm512_maskz_loadu_epi32(stored, p.start + a);
+  const __m512i sums = _mm512_add_epi32(sum_each(acc), start);
+  alignas(16) std::int8_t exponents[kVector] = {};
+  for (size_t r = 0; r < rows; ++r) exponents[r] = p.w.exponents[a + r];
+  const __m512i exponent = _mm512_cvtepi8_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(exponents)));
+  const __m512 factor =
+      _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(exponent, _mm512_set1_epi32(127)), 23));
+  const __m512 step = _mm512_mul_ps(factor, _mm512_set1_ps(p.x.steps[0]));
+  const __m512 shift = _mm512_maskz_loadu_ps(stored, p.shift + a);
+  _mm512_mask_storeu_ps(p.z + a, stored, _mm512_fmadd_ps(step, _mm512_cvtepi32_ps(sums), shift));
+}
+
+void single_sample_rows(const Int8Product& p) {
+  size_t a = 0;
+  for (; a + kVector <= p.rows; a += kVector) single_sample_tile<true>(p, a);
+  if (a < p.rows) single_sample_tile<false>(p, a);
 }
 
 }  // namespace
