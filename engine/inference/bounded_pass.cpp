@@ -67,9 +67,9 @@ BoundedPass::Scratch BoundedPass::make_scratch(std::size_t blocks, std::size_t l
   scratch.candidates.resize(samples);
   for (auto& candidates : scratch.candidates) candidates.reserve(kMaxCandidates);
   scratch.z = AlignedArray<float>(kTile * lanes);
-  scratch.max_excess.resize(lanes);
-  scratch.threshold.resize(std::max(lanes, kGroup));
-  scratch.places.resize(kGroup * lanes + 1);
+  scratch.max_excess.resize(std::max(lanes, kTile / kGroup));
+  scratch.threshold.resize(std::max(lanes, kTile));
+  scratch.places.resize(std::max(kGroup * lanes, kTile) + 1);
   return scratch;
 }
 
@@ -174,44 +174,72 @@ void BoundedPass::score_tile(std::size_t first, std::size_t count, PredictionBat
     float* z = scratch.z.data();
     hidden_bounds_.score(in, batch.sample(b, 0), batch.output_scratch(), scratch.hidden_bounds, z);
     if (wide_bounds_) postings_->add(*in.features, first, first + count, in.lanes, z, scratch.walks[b]);
+    if (in.lanes == 1) {
+      list_candidates_of_single(b, first, z, count, batch, scratch);
+      continue;
+    }
     for (std::size_t a = 0; a < count; a += kGroup)
       list_candidates(b, (first + a) / kGroup, z + a * in.lanes, std::min(kGroup, count - a), batch, scratch);
   }
 }
 
-// Sets, for each sample of block b and a group of neurons: max_excess, the error bound with exact score <=
-// approximate score + max_excess, and the threshold min_score - max_excess, below which no approximate score
-// belongs to the top k.
-void BoundedPass::set_thresholds(std::uint32_t b, std::size_t group, PredictionBatch& batch,
-                                 Scratch& scratch) const {
-  constexpr std::size_t kGroups = kWideTile / kGroup;
-  const std::size_t lanes = batch.inputs[b].lanes, first = batch.sample(b, 0);
-  const float* bounds =
-      wide_bounds_ ? scratch.bounds.data() + first * kGroups + group % kGroups * lanes : nullptr;
-  for (std::size_t s = 0; s < lanes; ++s) {
-    const float min_score = scratch.min_score[first + s], wide = bounds != nullptr ? bounds[s] : 0.0F;
-    const float size = std::fabs(min_score) < kMinScoreLimit ? std::fabs(min_score) : 0.0F;
-    const float rounding = WideBounds::kRounding * (1.0F + wide + size);
-    scratch.max_excess[s] = hidden_bounds_.error(group, first + s, scratch.hidden_bounds) + wide + rounding;
-    scratch.threshold[s] = min_score - scratch.max_excess[s];
-  }
+// Upper bound of exact score - approximate score of a group of neurons for sample i of the batch, of which
+// `wide` is the bound of the linear term.
+float BoundedPass::max_excess(std::size_t group, std::size_t i, float wide, const Scratch& scratch) const {
+  const float min_score = scratch.min_score[i];
+  const float size = std::fabs(min_score) < kMinScoreLimit ? std::fabs(min_score) : 0.0F;
+  const float rounding = WideBounds::kRounding * (1.0F + wide + size);
+  return hidden_bounds_.error(group, i, scratch.hidden_bounds) + wide + rounding;
 }
 
 // Lists all neurons of a group that can be among the top k as candidates, by their approximate scores z
 // [count x lanes]; scores the candidates of a sample when they are scratch.limit.
 void BoundedPass::list_candidates(std::uint32_t b, std::size_t group, const float* z, std::size_t count,
                                   PredictionBatch& batch, Scratch& scratch) const {
-  const std::size_t lanes = batch.inputs[b].lanes;
-  set_thresholds(b, group, batch, scratch);
-  const bool across = lanes == 1 && count == kGroup;  // a single sample: neurons take the lanes
-  if (across) std::fill_n(scratch.threshold.begin(), kGroup, float{scratch.threshold[0]});
-  const std::size_t found = kernels::active().select_above(z, across ? 1 : count, across ? kGroup : lanes,
-                                                           scratch.threshold.data(), scratch.places.data());
+  constexpr std::size_t kGroups = kWideTile / kGroup;
+  const std::size_t lanes = batch.inputs[b].lanes, first = batch.sample(b, 0);
+  const float* bounds =
+      wide_bounds_ ? scratch.bounds.data() + first * kGroups + group % kGroups * lanes : nullptr;
+  for (std::size_t s = 0; s < lanes; ++s) {
+    scratch.max_excess[s] = max_excess(group, first + s, bounds != nullptr ? bounds[s] : 0.0F, scratch);
+    scratch.threshold[s] = scratch.min_score[first + s] - scratch.max_excess[s];
+  }
+  const std::size_t found =
+      kernels::active().select_above(z, count, lanes, scratch.threshold.data(), scratch.places.data());
   for (std::size_t i = 0; i < found; ++i) {
-    const std::size_t at = scratch.places[i], s = at % lanes, sample = batch.sample(b, s);
+    const std::size_t at = scratch.places[i], s = at % lanes, sample = first + s;
     if (batch.exact[sample] != 0) continue;
     scratch.candidates[sample].push_back({ids_[group * kGroup + at / lanes], z[at] + scratch.max_excess[s]});
     if (scratch.candidates[sample].size() >= scratch.limit) score_candidates(b, s, batch, scratch);
+  }
+}
+
+// list_candidates() for a block of a single sample: of all `count` neurons of a tile from neuron `first` on,
+// group by group while fewer than k labels are known, since the candidates of one give the next a threshold.
+void BoundedPass::list_candidates_of_single(std::uint32_t b, std::size_t first, const float* z,
+                                            std::size_t count, PredictionBatch& batch,
+                                            Scratch& scratch) const {
+  const std::size_t sample = batch.sample(b, 0);
+  const float* bounds = wide_bounds_ ? scratch.bounds.data() + sample * (kWideTile / kGroup) +
+                                           first / kGroup % (kWideTile / kGroup)
+                                     : nullptr;
+  for (std::size_t from = 0, end = 0; from < count && batch.exact[sample] == 0; from = end) {
+    const bool known = std::fabs(scratch.min_score[sample]) < kMinScoreLimit;
+    end = known ? count : std::min(from + kGroup, count);
+    for (std::size_t a = from; a < end; a += kGroup) {
+      const float excess =
+          max_excess((first + a) / kGroup, sample, bounds != nullptr ? bounds[a / kGroup] : 0.0F, scratch);
+      scratch.max_excess[a / kGroup] = excess;
+      std::fill_n(scratch.threshold.begin() + static_cast<std::ptrdiff_t>(a), kGroup,
+                  scratch.min_score[sample] - excess);
+    }
+    const std::size_t found = kernels::active().select_above(
+        z + from, 1, end - from, scratch.threshold.data() + from, scratch.places.data());
+    for (std::size_t i = 0; i < found && batch.exact[sample] == 0; ++i) {
+      const std::size_t at = from + scratch.places[i];
+      scratch.candidates[sample].push_back({ids_[first + at], z[at] + scratch.max_excess[at / kGroup]});
+      if (scratch.candidates[sample].size() >= scratch.limit) score_candidates(b, 0, batch, scratch);
+    }
   }
 }
 

@@ -68,7 +68,9 @@ class BoundedPass {
   void score_tile(std::size_t first, std::size_t count, PredictionBatch& batch, Scratch& scratch) const;
   void list_candidates(std::uint32_t b, std::size_t group, const float* z, std::size_t count,
                        PredictionBatch& batch, Scratch& scratch) const;
-  void set_thresholds(std::uint32_t b, std::size_t group, PredictionBatch& batch, Scratch& scratch) const;
+  void list_candidates_of_single(std::uint32_t b, std::size_t first, const float* z, std::size_t count,
+                                 PredictionBatch& batch, Scratch& scratch) const;
+  float max_excess(std::size_t group, std::size_t i, float wide, const Scratch& scratch) const;
   void score_candidates(std::uint32_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
   void finish(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const;
   void leave(std::uint32_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
@@ -105,7 +107,8 @@ struct BoundedPass::Scratch {
   // Of the block being scored:
   AlignedArray<float> z;          // approximate scores, [neurons of a tile x lanes]
   AlignedArray<float> by_sample;  // bounds of the linear term, [lanes x groups of a tile]
-  // Per lane: upper bound of exact score - approximate score; threshold of approximate scores.
+  // Upper bound of exact score - approximate score, and threshold of approximate scores: per lane; for a
+  // single sample per group and per neuron of a tile.
   std::vector<float> max_excess, threshold;
   std::vector<std::uint32_t> places;  // indices of scores above the threshold
 };
