@@ -113,7 +113,9 @@ void refuse_other_lines(std::string_view bytes, const std::string& origin) {
         "{}:1:1: the format is not clear: this looks like Vowpal Wabbit's 'LABEL |NAMESPACE FEATURES', which "
         "is not read; write words as 'LABEL<TAB>WORDS' and numbered features as 'LABEL ID:VALUE ...'",
         origin);
-  if (line.find(':') != std::string_view::npos && is_prose_with_colon(line))
+  const std::string_view features = line.substr(0, line.find('#'));  // without a comment
+  if (line.find(':') != std::string_view::npos &&
+      is_prose_with_colon(features.find(':') != std::string_view::npos ? features : line))
     fail_input(
         "{}:1:1: the format is not clear: this looks like text without labels, as most words of the line are "
         "no features id:value; write a sample a line, as 'label,label<TAB>text'",

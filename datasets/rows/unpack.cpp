@@ -58,8 +58,12 @@ class Unpacker {
 
   void run() {
     if (is_zstd(input_)) return unpack_frames();
-    while (unpack_member() && is_gzip(input_)) {
-    }
+    do {
+      if (!unpack_member()) return;
+    } while (is_gzip(input_));
+    // Zeros may fill the last block of a tape.
+    if (input_.find_first_not_of('\0') != std::string_view::npos)
+      fail_damaged("gzip", "other bytes follow its end");
   }
 
  private:

@@ -78,6 +78,19 @@ TEST(Reader, FileFaultsNameThePath) {
   bytes[bytes.size() - 6] ^= 1;  // in the checksum
   const std::string damaged = folder.write("damaged.gz", bytes);
   EXPECT_TRUE(message(damaged).starts_with(damaged + ": the gzip data is damaged"));
+  for (const std::string& more :
+       {std::string("1 2:1\n"), gzip(kXmcText).replace(0, 1, "x"), std::string(5, '\0') + "1"}) {
+    const std::string trailed_gz = folder.write("trailed.gz", gzip(kXmcText) + more);
+    EXPECT_TRUE(
+        message(trailed_gz).starts_with(trailed_gz + ": the gzip data is damaged (other bytes follow"));
+  }
+  EXPECT_EQ(message(folder.write("padded.gz", gzip(kXmcText) + std::string(512, '\0'))), "");
+}
+
+TEST(Reader, CommentsMayFollowFeatures) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(show(read_dataset(folder.write("x", "1 1:1 # x\n2 2:1 # y: z\n"), kRaw)),
+            (Rows{"1|1:1", "2|2:1"}));
 }
 
 TEST(Reader, MappedFilesMayEndAnywhere) {
