@@ -232,6 +232,8 @@ std::string not_finite(std::string_view line, std::size_t column) {
 // Parses by callbacks (RecordListener), without a tree of values, and makes faults readable.
 void parse_json_record(std::string_view line, const RecordColumns& columns, JsonRecord& record) {
   if (nests_too_deep(line)) throw RowFault{1, fmt::format("nested deeper than {} values", kMaxNesting)};
+  if (const std::size_t nul = find_nul(line); nul != std::string_view::npos)
+    throw RowFault{nul + 1, "a NUL byte, which no JSON has; remove it"};
   RecordListener listener(columns, record);
   if (Json::sax_parse(line.begin(), line.end(), &listener)) return;
   const RowFault& fault = listener.fault();

@@ -16,6 +16,12 @@ inline constexpr std::size_t kMaxNesting = 32;
 // not JSON.
 bool nests_too_deep(std::string_view json);
 
+// Place of the first NUL byte, or npos. No JSON has one, but nlohmann's parser takes it for the end of the
+// text and ignores what follows.
+inline std::size_t find_nul(std::string_view json) {
+  return json.find('\0');
+}
+
 // Whether the text has a control character (U+0000 to U+001F, U+007F), which can move the cursor of a
 // terminal or end a line. `tab`: TAB is allowed.
 bool has_control(std::string_view text, bool tab = false);

@@ -84,6 +84,7 @@ ScoreEntry parse_json_prediction(const nlohmann::json& one, const ScoreLine& lin
 void parse_json_line(const ScoreLine& line, LabelIndex& index, std::vector<ScoreEntry>& row,
                      std::string* user) {
   if (nests_too_deep(line.text)) fail_json(line, "nested too deep");
+  if (find_nul(line.text) != std::string_view::npos) fail_json(line, "there is a NUL byte");
   const nlohmann::json object = nlohmann::json::parse(line.text, nullptr, false);
   const auto predictions = object.is_object() ? object.find("predictions") : object.end();
   if (predictions == object.end() || !predictions->is_array()) fail_json(line, "this is no whole object");

@@ -129,6 +129,9 @@ TEST(JsonLines, TellFaultsWithTheirLines) {
             "t:2:1: a label with a line break, TAB or other control character in its name; write it without");
   EXPECT_EQ(fault("{\"title\": \"\", \"z\": " + std::string(40, '[') + std::string(40, ']') + "}"),
             "t:2:1: nested deeper than 32 values");
+  const std::string object = "{\"title\": \"x\", \"tags\": []}";
+  EXPECT_EQ(fault(object + std::string(1, '\0') + object),
+            "t:2:27: a NUL byte, which no JSON has; remove it");
 }
 
 TEST(Tables, AreFoundByTheirColumns) {
