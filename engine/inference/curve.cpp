@@ -58,7 +58,7 @@ float threshold_between(float score, std::optional<float> lower) {
 BestThreshold best_of(std::span<const Scored> descending, std::uint64_t positives,
                       const ThresholdGoal& goal) {
   if (descending.empty()) return {std::numeric_limits<float>::infinity(), {}};
-  BestThreshold best{std::nextafter(descending.front().score, std::numeric_limits<float>::infinity()), {}};
+  BestThreshold best{threshold_above(descending.front().score), {}};
   bool found = false;
   for_each_point(descending, positives, [&](const CurvePoint& point) {
     const Rates rates = point.counts.rates();
@@ -74,6 +74,11 @@ BestThreshold best_of(std::span<const Scored> descending, std::uint64_t positive
 }
 
 }  // namespace
+
+float threshold_above(float score) {
+  constexpr float kShare = 0.01F, kMinMargin = 1e-4F;
+  return static_cast<float>(six_digits_of(score + std::max(kShare * std::fabs(score), kMinMargin)));
+}
 
 std::vector<CurvePoint> precision_recall_curve(const Dataset& scores, const Dataset& truth) {
   std::vector<CurvePoint> curve;

@@ -31,13 +31,17 @@ struct ThresholdGoal {
 
 // The threshold that reaches a goal over all pairs; of equal F1, the one of the highest score. It lies
 // halfway between the lowest predicted score and the next lower one (without a lower one at score - 0.5
-// |score|): scores may differ a little. Where no score gives the wanted precision it is the next float above
-// the highest score, which predicts nothing; infinity without scores.
+// |score|): scores may differ a little. Where no score gives the wanted precision it is threshold_above() the
+// highest score, which predicts nothing; infinity without scores.
 struct BestThreshold {
   float threshold = 0;
   Rates rates;
 };
 BestThreshold best_threshold(const Dataset& scores, const Dataset& truth, const ThresholdGoal& goal = {});
+
+// A threshold that no score up to `score` reaches, though it be computed with other rounding: above it by a
+// hundredth, but at least 1e-4.
+float threshold_above(float score);
 
 // The threshold over all pairs, and a threshold for each label that has a score and at least
 // goal.label_samples true samples (if not 0). O(n log n).

@@ -11,6 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
 #include "engine/base/number_text.h"
+#include "engine/inference/curve.h"
 
 namespace slide {
 
@@ -56,10 +57,11 @@ void check_probability(double threshold, const std::string& where) {
     fail_input("{}: {}", where, fault);
 }
 
-// check_probability() for a threshold in a file, which may also be the next float above 1: no label is given
+// check_probability() for a threshold in a file, which may also be above all probabilities
 // (best_threshold()).
 void check_file_probability(double threshold, const std::string& where) {
-  if (static_cast<float>(threshold) != std::nextafter(1.0F, 2.0F)) check_probability(threshold, where);
+  if (!(threshold > 1 && static_cast<float>(threshold) <= threshold_above(1.0F)))
+    check_probability(threshold, where);
 }
 
 }  // namespace
@@ -88,7 +90,7 @@ void write_thresholds(const std::string& path, const Thresholds& thresholds,
 Thresholds read_thresholds(const std::string& path, const FindLabel& find) {
   const FileBytes file(path);
   const ThresholdJson json = ThresholdJson::parse(file.text(), nullptr, false);
-  if (!json.is_object()) refuse_thresholds(path);
+  if (!json.is_object() || find_nul(file.text()) != std::string_view::npos) refuse_thresholds(path);
   const double all = threshold_in(json, path);
   std::vector<LabelThreshold> own;
   if (const auto labels = json.find("labels"); labels != json.end()) {

@@ -73,7 +73,7 @@ TEST_F(ConvertModelTest, RefusesWhatDoesNotFit) {
   expect_bad("high.json: the threshold 1.3 is no probability",
              {"out", "small.slide", "--threshold", "high.json"});
   write_file(slide_.path("none.json"),
-             R"({"threshold":1.0000001})");  // above all: no score has the precision
+             R"({"threshold":1.01})");  // above all: no score has the precision
   EXPECT_EQ(convert({"out", "none.slide", "--threshold", "none.json"}).code, 0);
   expect_bad("missing.json", {"out", "small.slide", "--threshold", "missing.json"});
   write_file(slide_.path("no.json"), "[0.5]");

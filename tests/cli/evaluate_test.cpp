@@ -208,6 +208,11 @@ TEST_F(EvaluateTest, FindsThresholdsForAPrecisionAndForLabels) {
   write("data.txt", kThreeSamples);
   write("scores.txt", kTheirScores);
   EXPECT_EQ(measures({"scores.txt", "data.txt", "--min-precision", "0.9"})["threshold"], 0.85);
+  // No threshold gives the precision: it is clearly above all scores, which may be rounded differently.
+  write("wrong.txt", "0:0.2 3:0.9\n0:0.8\n\n");
+  const Json none = measures({"wrong.txt", "data.txt", "--min-precision", "0.9"});
+  EXPECT_EQ(none["recall_micro"], 0.0);
+  EXPECT_NEAR(none["threshold"], 1.01 * 0.9, 1e-6);
   const Json json =
       measures({"scores.txt", "data.txt", "--label-thresholds", "1", "--save-thresholds", "t.json"});
   EXPECT_EQ(json["threshold"], 0.45);
