@@ -190,6 +190,45 @@ void check_lines(const TextSource& source, const ReadOptions& options, ReadRepor
   if (!warning.empty()) report.add_warning(std::move(warning));
 }
 
+// The place of a number behind the labels of a line, where later features have values: `1 2 3:0.5`. Nothing
+// without one.
+std::optional<std::size_t> lone_number(std::string_view line) {
+  line = line.substr(0, line.find('#'));
+  const std::size_t labels = std::min(line.find_first_of(" \t"), line.size());
+  if (line.substr(0, labels).find(':') != std::string_view::npos) return std::nullopt;
+  const std::size_t at = line.find_first_not_of(" \t", labels);
+  if (at == std::string_view::npos || labels == 0) return std::nullopt;
+  const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
+  const bool lone = line.substr(at, end - at).find(':') == std::string_view::npos;
+  return lone && line.find(':', end) != std::string_view::npos ? std::optional(at) : std::nullopt;
+}
+
+// Warns where one in ten of the first lines of XMC or libsvm text has a number that may be a second label.
+void check_lone_numbers(const TextSource& source, const ReadOptions& options, ReadReport& report) {
+  std::string_view rest = source.text;
+  std::uint64_t number = 0, lines = 0, lone = 0, first = 0;
+  std::string shown;
+  std::size_t column = 0;
+  if (options.format == DataFormat::kXmc) take_line(rest), ++number;  // the header
+  while (lines < kCheckedLines && !rest.empty()) {
+    const std::string_view line = take_line(rest);
+    ++number;
+    if (is_blank_line(line) || line.starts_with('#')) continue;
+    ++lines;
+    const auto at = lone_number(line);
+    if (!at) continue;
+    if (lone++ > 0) continue;
+    first = number, column = *at + 1;
+    shown = line.substr(*at, std::min(line.find_first_of(" \t", *at), line.size()) - *at);
+  }
+  if (lone == 0 || 10 * lone < lines) return;
+  report.add_warning(
+      fmt::format("{}:{}:{}: '{}' behind the label has no value, unlike other features, and is read as "
+                  "feature {} of value "
+                  "1; where it is a label, write labels with commas between them",
+                  source.origin, first, column, shown_part(shown), shown_part(shown)));
+}
+
 }  // namespace
 
 // Warns where a text is probably misread: predictions taken for data, another encoding than UTF-8, a second
@@ -202,7 +241,15 @@ void add_text_warnings(const TextSource& source, const ReadOptions& options, Rea
                               : predictions_of_ids(source.text, source.origin);
     if (!found.empty()) return report.add_warning(std::move(found));
   }
-  if (!table && !lines) return;
+  if (!table && !lines) {
+    if (options.one_based && options.format == DataFormat::kXmc)
+      report.add_warning(
+          fmt::format("{}: features are told to count from 1 (data.one_based), but those of XMC text count "
+                      "from 0 and are "
+                      "read so",
+                      source.origin));
+    return check_lone_numbers(source, options, report);
+  }
   const bool log = options.format == DataFormat::kInteractions;
   const TextSource checked = {log ? source.text.substr(0, kCheckedBytes) : source.text, source.origin,
                               source.file};

@@ -54,6 +54,26 @@ TEST(DataWarnings, LabelsPartedByAnotherSeparator) {
   expect_one("text,tags\nred,<http://x/1> <http://x/2>\n", kCsv, {"f:2: ", "blanks"});
 }
 
+TEST(DataWarnings, NumbersBehindTheLabelThatMayBeLabels) {
+  expect_one("1 2 3:0.5\n2 3 5:1\n1 2 7:1\n", DataFormat::kLibsvm, {"f:1:3: '2' ", "commas"});
+  expect_one("2 9 4\n1 2:1\n1 2 3:0.5\n", DataFormat::kXmc, {"f:3:3: '2' "});
+  expect_none("1 2 3\n2 3 5\n", DataFormat::kLibsvm);  // no feature has a value
+  expect_none("1,2 3:0.5\n2 5:1 # 3 4:1\n 7 8:1\n\n", DataFormat::kLibsvm);
+  std::string rare = "1 2 3:0.5\n";
+  for (int i = 0; i < 20; ++i) rare += "1 3:0.5 7 9:1\n";
+  expect_none(rare, DataFormat::kLibsvm);
+}
+
+TEST(DataWarnings, FeaturesOfXmcTextCountFromZero) {
+  ReadOptions options;
+  options.format = DataFormat::kXmc;
+  options.one_based = true;
+  ReadReport report;
+  add_text_warnings({"1 9 4\n1 2:1\n", "f"}, options, report);
+  ASSERT_EQ(report.warnings.size(), 1U);
+  EXPECT_TRUE(contains(report.warnings.front(), "data.one_based"));
+}
+
 TEST(DataWarnings, SeparatorsThatAreNoFault) {
   expect_none("text,tags\nred ball,\"a,b|c\"\nblue cat,a|b\n", kCsv);
   expect_none("text,tags\nred ball,a|b\nblue cat,\"c,d\"\n", kCsv, "|");
