@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 
 #include "datasets/rows/line_chunks.h"
 #include "engine/base/error.h"
@@ -77,7 +78,7 @@ class Decision {
     if (asked_.options.form == LogForm::kPairs) return configured_pairs();
     if (asked_.known && asked_.known->fields > 0) return pairs_like_known();
     if (used_ == 2) return of_two();
-    if (used_ > 2) refuse_unclear();
+    if (used_ > 2) refuse_unclear(), refuse_other_order();
     if (used_ == 3 || used_ == kMaxPairFields) return of_more();
     return lists();
   }
@@ -153,6 +154,33 @@ class Decision {
     return warned(lists(),
                   "every line is read as a user and its items, with blanks and commas between them; where it "
                   "is a user and one item, set data.log=pairs");
+  }
+
+  // Throws where the first two columns of three or four cannot be a user and an item or two items: a weight
+  // or a time is among them.
+  void refuse_other_order() {
+    if (asked_.known || used_ > kMaxPairFields || !has_hardly_numbers(column(kThird))) return;
+    if (is_mostly_numbers(column(kItemColumn)))
+      fail(fmt::format("column {} holds numbers and column {} none", kItemColumn + 1, kThird + 1));
+    if (held_by(column(kUserColumn)) == Holds::kTimes) fail("column 1 holds times");
+    if (is_mostly_numbers(column(kUserColumn)) && has_hardly_numbers(column(kItemColumn)) && few_in_first())
+      fail("column 1 holds a few numbers again and again, as weights do");
+  }
+
+  // Whether the first column of the first lines has at most 20 values, each on five lines on average or more.
+  bool few_in_first() const {
+    constexpr std::size_t kLines = 1000, kMaxValues = 20, kLinesEach = 5;
+    std::unordered_set<std::string> values;
+    std::vector<std::string_view> fields;
+    UnquotedNames unquoted;
+    std::size_t lines = 0;
+    for (std::string_view rest = asked_.bodies.front().text; lines < kLines && !rest.empty();) {
+      const std::string_view line = take_line(rest);
+      if (!try_cut_fields(line, asked_.separator, fields, unquoted) || fields.empty()) continue;
+      values.emplace(fields.front());
+      ++lines;
+    }
+    return values.size() <= kMaxValues && lines >= kLinesEach * values.size();
   }
 
   // Throws for columns that are neither lists nor in the order of pairs: dates, or numbers before names.

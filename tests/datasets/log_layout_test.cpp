@@ -322,6 +322,27 @@ TEST(LogLayout, WhatCannotBeToldIsRefusedWithWhatToSet) {
   EXPECT_TRUE(contains(fault_of("head,tail\n1,2\n1,3\n4,2\n"), "set data.user and data.item"));
 }
 
+TEST(LogLayout, WeightsAndTimesBeforeItemsAreRefused) {
+  const auto log = [](const std::string& first, const std::string& second) {
+    std::string text;
+    for (int i = 0; i < 60; ++i)
+      text +=
+          fmt::format(fmt::runtime(first + "," + second + "\n"), fmt::arg("user", fmt::format("u{}", i % 7)),
+                      fmt::arg("item", fmt::format("i{}", i % 11)), fmt::arg("rating", 1 + i % 5),
+                      fmt::arg("time", 1717200000 + 100 * i), fmt::arg("id", 70 + i));
+    return text;
+  };
+  for (const auto& [first, second] : {std::pair("{rating}", "{user},{item}"),
+                                      {"{time}", "{user},{item}"},
+                                      {"{user}", "{rating},{item}"},
+                                      {"{user}", "{time},{item}"},
+                                      {"{rating}", "{user},{item},{time}"},
+                                      {"{user}", "{rating},{item},{time}"}})
+    EXPECT_TRUE(contains(fault_of(log(first, second)), "data.user=1 data.item=2")) << first << second;
+  for (const auto& [first, second] : {std::pair("{id}", "{user},{item}"), {"{user}", "{item},{item}x"}})
+    EXPECT_EQ(fault_of(log(first, second)), "") << first << second;
+}
+
 TEST(LogLayout, WeightsOfZeroAreCounted) {
   const Read log = read("user,item,rating\nu,a,0\nu,b,3\n");
   EXPECT_EQ(log.users, (Strings{"u: b=3"}));
