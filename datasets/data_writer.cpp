@@ -4,9 +4,12 @@
 #include <cmath>
 #include <filesystem>
 
+#include "datasets/formats/detect.h"
 #include "datasets/formats/npz.h"
 #include "datasets/formats/xmc_writer.h"
+#include "datasets/rows/data_parts.h"
 #include "datasets/rows/labelled_line.h"
+#include "datasets/rows/line_chunks.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign_text.h"
 
@@ -15,7 +18,8 @@ namespace slide {
 namespace {
 
 constexpr std::size_t kLineBufferBytes = std::size_t{1} << 20;
-constexpr float kMaxRepeats = 1000;  // of a word, where values are counts
+constexpr std::size_t kHeadBytes = std::size_t{1} << 16;  // of a file of text that are kept for a check
+constexpr float kMaxRepeats = 1000;                       // of a word, where values are counts
 
 // The word of a feature: a single word, or empty.
 std::string word_of(const TextModel* text, std::uint32_t id) {
@@ -25,18 +29,13 @@ std::string word_of(const TextModel* text, std::uint32_t id) {
 }
 
 // Writes each feature as its word, and a word of a small whole value so many times: text has no values.
-void append_words(std::string& line, FileFormat to, const SparseRow& row, const TextModel* text,
-                  const std::string& origin) {
+void write_words(const SparseRow& row, const TextModel* text, const std::string& origin, TextWriter& out) {
   for (std::size_t f = 0; f < row.ids.size(); ++f) {
     const std::string word = word_of(text, row.ids[f]);
     const float value = row.values[f];
     if (word.empty() || value == 0) continue;
-    check_words(to, word, origin);
     const bool is_count = value >= 1 && value <= kMaxRepeats && value == std::floor(value);
-    for (int n = is_count ? static_cast<int>(value) : 1; n > 0; --n) {
-      if (!line.empty() && line.back() != ' ' && line.back() != '\t') line += ' ';
-      line += word;
-    }
+    for (int n = is_count ? static_cast<int>(value) : 1; n > 0; --n) out.add_words(word, origin);
   }
 }
 
@@ -50,15 +49,10 @@ std::string name_of(std::uint32_t label, const WrittenNames& names) {
 // A line per sample: its labels, the separator, then its features as words.
 void write_text(const Dataset& data, const std::string& path, FileFormat to, const WrittenNames& names,
                 const std::string& origin) {
-  LineFile out(path);
+  TextWriter out(path, to);
   for (std::size_t i = 0; i < data.size(); ++i) {
-    bool is_first = true;
-    for (const std::uint32_t label : data.labels(i)) {
-      append_label(out.text(), to, name_of(label, names), is_first, origin);
-      is_first = false;
-    }
-    end_labels(out.text(), to);
-    append_words(out.text(), to, data.features(i), names.text, origin);
+    for (const std::uint32_t label : data.labels(i)) out.add_label(name_of(label, names), origin);
+    write_words(data.features(i), names.text, origin, out);
     out.end_line();
   }
   out.finish();
@@ -115,16 +109,20 @@ void LineFile::flush_at(std::size_t bytes) {
 }
 
 // fastText: `__label__name`, blanks as `_`; table: names with commas between them.
-void append_label(std::string& line, FileFormat to, std::string_view name, bool is_first,
-                  const std::string& where) {
+void TextWriter::add_label(std::string_view name, const std::string& where) {
   std::string label(name);
-  if (to == FileFormat::kFastText) {
-    std::replace_if(
-        label.begin(), label.end(), [](char c) { return c == ' ' || c == '\t'; }, '_');
-    if (!is_first) line += ' ';
-    line.append(kLabelPrefix).append(label);
+  if (to_ == FileFormat::kFastText) {
+    std::ranges::replace_if(
+        label, [](char c) { return c == ' ' || c == '\t'; }, '_');
+    const auto [written, is_new] = names_.emplace(label, name);
+    if (!is_new && written->second != name) {
+      fail_input("{}: the labels '{}' and '{}' would both become {}{}; rename one, or write tsv instead",
+                 where, shown_part(written->second), shown_part(name), kLabelPrefix, shown_part(label));
+    }
+    if (has_labels_) line_ += ' ';
+    line_.append(kLabelPrefix).append(label);
   } else {
-    if (is_first && label.starts_with(kLabelPrefix)) {
+    if (!has_labels_ && label.starts_with(kLabelPrefix)) {
       fail_input(
           "{}: the label '{}' begins like a line of fastText, and the table would be read as that; write "
           "fasttext instead",
@@ -134,26 +132,60 @@ void append_label(std::string& line, FileFormat to, std::string_view name, bool 
       fail_input("{}: the label '{}' has a comma, which separates labels in a table; write fasttext instead",
                  where, shown_part(label));
     }
-    if (!is_first) line += ',';
-    line += label;
+    if (has_labels_) line_ += ',';
+    line_ += label;
   }
+  has_labels_ = true;
 }
 
-// A word that begins with the label prefix would be read as a label.
-void check_words(FileFormat to, std::string_view text, const std::string& where) {
-  if (to != FileFormat::kFastText) return;
-  for (std::size_t at = text.find(kLabelPrefix); at != std::string_view::npos;
-       at = text.find(kLabelPrefix, at + 1)) {
-    if (at > 0 && text[at - 1] != ' ' && text[at - 1] != '\t') continue;
-    const std::string_view word = text.substr(at, text.find_first_of(" \t", at) - at);
+// A word that begins with the label prefix would be read as a label of fastText.
+void TextWriter::add_words(std::string_view words, const std::string& where) {
+  for (std::size_t at = words.find(kLabelPrefix);
+       to_ == FileFormat::kFastText && at != std::string_view::npos; at = words.find(kLabelPrefix, at + 1)) {
+    if (at > 0 && words[at - 1] != ' ' && words[at - 1] != '\t') continue;
+    const std::string_view word = words.substr(at, words.find_first_of(" \t", at) - at);
     fail_input(
         "{}: the word '{}' would become a label in fastText's form; change the word, or write tsv instead",
         where, shown_part(word));
   }
+  if (has_words_)
+    line_ += ' ';
+  else
+    begin_words();
+  line_ += words;
 }
 
-void end_labels(std::string& line, FileFormat to) {
-  line += to == FileFormat::kFastText ? ' ' : '\t';
+// Ends the labels of the line.
+void TextWriter::begin_words() {
+  line_ += to_ == FileFormat::kFastText ? ' ' : '\t';
+  has_words_ = true;
+}
+
+void TextWriter::end_line() {
+  if (!has_words_) begin_words();
+  out_.text() += line_;
+  out_.end_line();
+  if (head_.size() < kHeadBytes) head_.append(line_).append("\n");
+  line_.clear();
+  has_labels_ = has_words_ = false;
+}
+
+void TextWriter::finish() {
+  check_head();
+  out_.finish();
+}
+
+void TextWriter::check_head() const {
+  const char* const remedy =
+      to_ == FileFormat::kFastText ? "let a sample with a label be the first" : "write fasttext instead";
+  if (without_byte_order_mark(head_).size() < head_.size()) {
+    fail_input("{}: its first line would begin with a byte order mark, which is lost when read; {}",
+               shown_path(path_), remedy);
+  }
+  const std::optional<DataFormat> format = detect_format(head_);
+  if (format && *format != DataFormat::kText)
+    fail_input("{}: it would be read as {}, by its first lines; {}", shown_path(path_), name_of(*format),
+               remedy);
 }
 
 void write_data(const Dataset& data, const std::string& path, FileFormat to, const WrittenNames& names,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "datasets/rows/dataset.h"
 #include "datasets/rows/unknown_labels.h"
@@ -49,14 +50,31 @@ class LineFile {
   std::string text_;
 };
 
-// Appends a label to a line of text; `is_first` of the line; `where`: position for messages. Throws
-// InputError for a name that the format cannot represent.
-void append_label(std::string& line, FileFormat to, std::string_view name, bool is_first,
-                  const std::string& where);
-// Throws InputError for a text with a word that would be a label there.
-void check_words(FileFormat to, std::string_view text, const std::string& where);
-// Appends the separator between labels and text.
-void end_labels(std::string& line, FileFormat to);
+// Writes labelled text, as fastText or a table reads it: a line per sample, its labels, then its words.
+// Throws InputError for names and words that would be read as something else; `where`: position for messages.
+// One thread.
+class TextWriter {
+ public:
+  TextWriter(const std::string& path, FileFormat to) : path_(path), to_(to), out_(path) {}
+  void add_label(std::string_view name, const std::string& where);  // before the line's words
+  void add_words(std::string_view words, const std::string& where);
+  void end_line();
+  // Throws InputError where the first lines would be read in another format.
+  void finish();
+
+ private:
+  void begin_words();
+  void check_head() const;
+
+  std::string path_;
+  FileFormat to_;
+  LineFile out_;
+  std::string line_;
+  bool has_labels_ = false, has_words_ = false;  // of the line
+  std::string head_;                             // first lines of the file
+  // fastText: names of labels by the form in which they are written.
+  std::unordered_map<std::string, std::string> names_;
+};
 
 // The names of features and labels that text is written with.
 struct WrittenNames {

@@ -72,18 +72,15 @@ void take_fault(const std::string& fault, bool skip_bad, ReadReport& report) {
   report.add_shown(fault);
 }
 
-void write_line(const LabelledLine& parts, FileFormat to, const std::string& where, LineFile& out) {
-  for (std::size_t i = 0; i < parts.labels.size(); ++i)
-    append_label(out.text(), to, parts.labels[i], i == 0, where);
-  end_labels(out.text(), to);
-  check_words(to, parts.text, where);
+void write_line(const LabelledLine& parts, const std::string& where, TextWriter& out) {
+  for (const std::string_view label : parts.labels) out.add_label(label, where);
   const std::size_t begin = std::min(parts.text.find_first_not_of(" \t"), parts.text.size());
-  out.text() += parts.text.substr(begin);
+  out.add_words(parts.text.substr(begin), where);
   out.end_line();
 }
 
 // Writes the samples of a file; counts them and malformed rows.
-void rewrite_file(const std::string& path, const Lines& lines, FileFormat to, bool skip_bad, LineFile& out,
+void rewrite_file(const std::string& path, const Lines& lines, bool skip_bad, TextWriter& out,
                   ConvertResult& result) {
   LabelledLine parts;
   std::uint64_t number = lines.before + 1;  // of the line, or of the first line of a record
@@ -98,7 +95,7 @@ void rewrite_file(const std::string& path, const Lines& lines, FileFormat to, bo
       take_fault(described(path, {number, std::move(fault)}), skip_bad, result.report);
       continue;
     }
-    write_line(parts, to, fmt::format("{}:{}:1", path, number), out);
+    write_line(parts, fmt::format("{}:{}:1", path, number), out);
     ++result.samples;
   }
 }
@@ -106,7 +103,7 @@ void rewrite_file(const std::string& path, const Lines& lines, FileFormat to, bo
 // Rewrites each line or record in the other text format, without a vocabulary: all words stay.
 ConvertResult rewrite_text(const ConvertOptions& options, const Stream& stream, DataFormat from,
                            const TableColumns& columns, FileFormat to) {
-  LineFile out(options.out);
+  TextWriter out(options.out, to);
   ConvertResult result;
   ReadOptions read;
   read.format = from;
@@ -115,7 +112,7 @@ ConvertResult rewrite_text(const ConvertOptions& options, const Stream& stream, 
   const auto rewrite = [&](const FileBytes& bytes, const std::string& path) {
     add_text_warnings({bytes.text(), path}, read, result.report);
     if (options.warned) options.warned(result.report);
-    rewrite_file(path, lines_of({bytes.text(), path}, from, columns), to, options.skip_bad, out, result);
+    rewrite_file(path, lines_of({bytes.text(), path}, from, columns), options.skip_bad, out, result);
   };
   if (stream) {
     rewrite(*stream, options.in);

@@ -131,6 +131,19 @@ TEST_F(ConvertTest, Faults) {
   expect_bad(2, "--label-names", {"d.txt", "d.xmc", "--label-names", "l"});
   write_file(slide_.path("comma.ft"), "__label__a,b text\n");
   expect_bad(2, "comma.ft:1:1: the label 'a,b' has a comma", {"comma.ft", "comma.tsv"});
+  write_file(slide_.path("twins.tsv"), "a b\tx y\na_b\tz w\n");
+  expect_bad(2, "twins.tsv:2:1: the labels 'a b' and 'a_b' would both become __label__a_b",
+             {"twins.tsv", "twins.ft"});
+  const auto refuses_table = [&](const std::string& text, const std::string& as) {
+    write_file(slide_.path("other.ft"), text);
+    expect_bad(2, "other.tsv: " + as, {"other.ft", "other.tsv"});
+    EXPECT_FALSE(std::filesystem::exists(slide_.path("other.tsv")));
+  };
+  refuses_table("__label__5 7\n__label__6 8\n", "it would be read as a log of interactions");
+  refuses_table("__label__1 2:3\n__label__2 3:4\n", "it would be read as libsvm text");
+  refuses_table("__label__user item\n__label__a b\n__label__c d\n",
+                "it would be read as a log of interactions");
+  refuses_table("__label__\xef\xbb\xbfx a b\n", "its first line would begin with a byte order mark");
   write_file(slide_.path("bad.tsv"), "a\tb\nc d\n");
   expect_bad(2, "bad.tsv:2:4: no TAB", {"bad.tsv", "bad.ft"});
   EXPECT_FALSE(std::filesystem::exists(slide_.path("bad.ft"))) << "no half a file";
