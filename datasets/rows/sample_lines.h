@@ -1,6 +1,7 @@
 // Files with one line per sample or label: weights, groups, times. Pure functions.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -28,8 +29,8 @@ void for_each_sample_line(std::string_view text, const std::string& path, std::s
     take(line, number);
   }
   if (number < count)
-    fail_input("{}:{}: the {}s end here, but {} has {} {}; give one line for each", path, number, thing, data,
-               count, things);
+    fail_input("{}:{}: the {}s end here, but {} has {} {}; give one line for each", path,
+               std::max<std::size_t>(number, 1), thing, data, count, things);
 }
 
 }  // namespace slide

@@ -198,7 +198,7 @@ TEST_F(SampleKeyFiles, HaveAValueALineHoweverPacked) {
 TEST_F(SampleKeyFiles, AreRefusedWithTheLineWhereTheyDoNotFit) {
   EXPECT_EQ(refusal("a\nb\n", 3),
             ":2: the groups end here, but data.txt has 3 samples; give one line for each");
-  EXPECT_EQ(refusal("", 3), ":0: the groups end here, but data.txt has 3 samples; give one line for each");
+  EXPECT_EQ(refusal("", 3), ":1: the groups end here, but data.txt has 3 samples; give one line for each");
   EXPECT_EQ(refusal("a\nb\nc\n", 2),
             ":3: a group more than the 2 samples of data.txt; give one line for each");
   EXPECT_EQ(refusal("a\n \nc\n", 3), ":2: the line is blank; give one group a line");

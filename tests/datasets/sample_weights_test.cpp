@@ -44,7 +44,7 @@ TEST_F(SampleWeights, AreANumberALineHoweverPacked) {
 TEST_F(SampleWeights, ThatDoNotFitTheSamplesAreRefused) {
   EXPECT_EQ(refusal("1\n2\n", 3),
             ":2: the weights end here, but data.txt has 3 samples; give one line for each");
-  EXPECT_EQ(refusal("", 3), ":0: the weights end here, but data.txt has 3 samples; give one line for each");
+  EXPECT_EQ(refusal("", 3), ":1: the weights end here, but data.txt has 3 samples; give one line for each");
   EXPECT_EQ(refusal("1\n2\n3\n", 2),
             ":3: a weight more than the 2 samples of data.txt; give one line for each");
 }

@@ -291,3 +291,8 @@ def test_samples_without_any_label_or_text_are_refused(of_texts):
     refused(line, lambda: slide.Classifier(**BRIEF).fit(EYE, [[]] * 20))
     for call in (of_texts.predict, of_texts.model_.predict, lambda x: slide.Classifier(**BRIEF).fit(x, ["a"])):
         refused("^X: row 0 is missing [(]None[)]", lambda: call([None]))
+
+
+def test_a_pair_with_a_list_says_what_its_second_is():
+    features = sparse.csr_matrix(EYE)
+    refused("the second of a pair is dense columns", lambda: slide.Classifier(**BRIEF).fit((features, [[1.0, 2.0]] * 20), NAMES))

@@ -219,6 +219,8 @@ def features_of(x: Any) -> Any:
 
 def apart(x: Any) -> tuple[Any, Optional[np.ndarray]]:
     """X and the dense columns beside it where X is a pair (features or texts, columns), else X and None."""
+    if isinstance(x, tuple) and len(x) == 2 and is_sparse(x[0]) and isinstance(x[1], list):
+        raise InputError("X: the second of a pair is dense columns, an array [n, columns]; this is a list")
     if not isinstance(x, tuple) or len(x) != 2 or getattr(x[1], "ndim", 0) != 2:
         return x, None
     if is_sparse(x[1]):
