@@ -1,10 +1,12 @@
 // `slide models`: a registry: a folder of models, one of them current.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/cli/commands.h"
@@ -55,9 +57,13 @@ void list_models(const ModelsCommand& command) {
     return print_text(
         json_of(folder, registry).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
         '\n');
-  for (const std::string& name : registry_names(folder))
+  const std::vector<std::string> names = registry_names(folder);
+  for (const std::string& name : names)
     print("{} {}  {}\n", name == registry.current() ? '*' : ' ', name,
           memory_text(double(bytes_of_model(folder, name))));
+  const std::string current = registry.current();
+  if (!current.empty() && std::ranges::find(names, current) == names.end())
+    print("* {}  is gone; choose another: slide models use {} NAME\n", current, folder);
 }
 
 // Adds a model, or switches the current one, and says what is current.

@@ -18,6 +18,8 @@ namespace slide {
 
 namespace {
 
+constexpr std::size_t kFewSamples = 50;  // to fit a calibration to
+
 // Decides which weights stay, in order of position.
 class Sieve {
  public:
@@ -110,6 +112,10 @@ QuantizeResult quantize_model(const QuantizeOptions& options) {
     if (!same.empty()) result.notes.push_back(same);
     const TestData unseen = read_test_data(options.calibrate, model, threads);
     result.calibration = fit_calibration(model, unseen.rows, threads);
+    if (result.calibration->samples < kFewSamples)
+      result.notes.push_back(
+          fmt::format("{}: its {} samples are few to fit probabilities to; a calibration needs some hundred",
+                      options.calibrate, result.calibration->samples));
     model.calibration = result.calibration->calibration;
     if (model.thresholds && options.threshold.empty())
       result.notes.push_back(

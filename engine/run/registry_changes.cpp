@@ -172,8 +172,9 @@ RegistryResult use_model(const std::string& folder, const std::string& name) {
   std::error_code ignored;
   if (!fs::exists(registry_file(folder, called), ignored))
     fail_input("{}: there is no model {}; there are: {}", folder, called, names_there(folder));
-  if (called == registry.current()) return {called, called, called};
-  return switch_to(folder, registry, "use", called);
+  if (called != registry.current()) return switch_to(folder, registry, "use", called);
+  check_model_file(registry_file(folder, called));
+  return {called, called, called};
 }
 
 RegistryResult rollback_model(const std::string& folder) {

@@ -117,6 +117,14 @@ TEST_F(CalibrateTest, WhatCannotBeIsRefused) {
   expect_refused(slide_.run({"convert", "out", "x.slide", "--calibrate", "none.txt"}),
                  "none.txt: no such file");
   const std::string text = file("data/test.txt");
+  const std::size_t tenth = [&] {
+    std::size_t end = 0;
+    for (int line = 0; line < 11; ++line) end = text.find('\n', end) + 1;
+    return end;
+  }();
+  write_file(slide_.path("few.txt"), "10" + text.substr(text.find(' '), tenth - text.find(' ')));
+  const Outcome few = expect_done(slide_.run({"convert", "out", "few.slide", "--calibrate", "few.txt"}));
+  EXPECT_TRUE(contains(few.err, "few.txt: its 10 samples are few")) << few.err;
   std::string bare = text.substr(0, text.find('\n') + 1);  // the header
   for (int i = 0; i < 70; ++i) bare += " 1:1\n";
   write_file(slide_.path("bare.txt"), bare);

@@ -108,10 +108,15 @@ TEST_F(ModelsTest, WhatIsNoModelOrHasATakenNameIsRefused) {
   refused({"use", "run1", "model"}, "run1: this is the folder of a run");
   write_file(slide_.path("served/run2.slide"), damaged);
   refused({"use", "served", "run2"}, "the model is damaged");
+  const std::string good = file("served/run1.slide");
+  write_file(slide_.path("served/run1.slide"), damaged);
+  refused({"use", "served", "run1"}, "the model is damaged");
+  write_file(slide_.path("served/run1.slide"), good);
   expect_refused(train({}, "served"), "served: this is a registry of models");
   fs::remove(slide_.path("served/run1.slide"));
   expect_refused(slide_.run({"predict", "served", "data/test.txt"}),
                  "served: its current model run1 is gone");
+  EXPECT_TRUE(contains(models({"list", "served"}).out, "* run1  is gone; choose another"));
   std::ofstream(slide_.path("served/models.jsonl"), std::ios::app) << "{}\n";
   refused({"list", "served"}, "served/models.jsonl:5: this is no line of the log");
 }
