@@ -89,12 +89,9 @@ class LogRows {
         sizes_(log.users().size()),
         unknown_(numbers_unknown_ ? log.users().size() : 0),
         held_out_(hold_out_.wanted() ? log.users().size() : 0) {
-    if (options.log.rows_by_name) {
-      order_ = by_name(log.users());
-    } else {
-      order_.resize(log.users().size());
-      std::iota(order_.begin(), order_.end(), 0U);
-    }
+    order_.resize(log.users().size());
+    std::iota(order_.begin(), order_.end(), 0U);
+    if (options.log.rows_by_name) order_ = by_name(log.users());
   }
 
   std::size_t tiles() const { return (log_.users().size() + kTileUsers - 1) / kTileUsers; }
@@ -156,14 +153,17 @@ class LogRows {
 
   bool is_later(const Entry& entry) const { return entry.time >= in_unit_of(*hold_out_.from, entry.time); }
 
-  // The items that the user has from hold_out_.from on, but not before; ascending.
-  std::vector<std::uint32_t> later_items(std::span<const Entry> entries) const {
+  // The items that the user has from hold_out_.from on, but not before; ascending. The later entries of
+  // others lose their weights, which training must not know.
+  std::vector<std::uint32_t> later_items(std::span<Entry> entries) const {
     std::vector<std::uint32_t> later, before;
-    for (const Entry& entry : entries) {
+    for (const Entry& entry : entries)
       if (ids_[entry.item] < known_ids_) (is_later(entry) ? later : before).push_back(ids_[entry.item]);
-    }
     std::ranges::sort(before);
-    std::erase_if(later, [&](std::uint32_t item) { return std::ranges::binary_search(before, item); });
+    const auto is_before = [&](std::uint32_t item) { return std::ranges::binary_search(before, item); };
+    for (Entry& entry : entries)
+      if (is_later(entry) && is_before(ids_[entry.item])) entry.weight = 0;
+    std::erase_if(later, is_before);
     return sorted_unique(std::move(later));
   }
 

@@ -373,6 +373,16 @@ TEST(HeldOut, NewestItemsStandApart) {
   EXPECT_EQ(apart_by({0, 0.3}).test.size(), 0U);
 }
 
+// Training and the test's features know an item by what the user gave it before the time, not after.
+TEST(HeldOut, LaterWeightsOfEarlierItemsAreNotKnown) {
+  const std::string text = "u a 1 100\nu a 5 900\nu b 2 150\nu b 4 120\nu c 3 950\nv c 1 100\n";
+  const auto items = items_of(text);  // c a b
+  const Log log(text, *items, {0, 0, 500});
+  const HeldOutApart apart = held_out_apart(log.rows, log.users, false, true);
+  EXPECT_EQ(show(apart.test), (Rows{"0|1:1 2:4"}));
+  EXPECT_EQ(show(apart.rest), (Rows{"1,2|1:1 2:4", "0|0:1"}));
+}
+
 // By date and by number, in seconds or thousandths; what a user had before is no test.
 TEST(HeldOut, LaterItemsStandApart) {
   for (const bool thousandths : {false, true}) {
