@@ -62,6 +62,7 @@ void check_table(const TextSource& source, const ReadOptions& options, ReadRepor
   LabelledLine parts;
   std::string_view rest = source.text.substr(table.header_bytes());
   std::uint64_t line = table.header_lines();
+  bool is_weighted = options.columns.weight.empty() || options.format != DataFormat::kJsonl || rest.empty();
   for (std::size_t i = 0; i < kCheckedLines && !rest.empty(); ++i) {
     const std::string_view record = table.take_record(rest);
     const std::uint64_t number = line + 1;
@@ -72,8 +73,14 @@ void check_table(const TextSource& source, const ReadOptions& options, ReadRepor
     } catch (const RowFault&) {
       continue;  // the reader reports it
     }
+    is_weighted = is_weighted || !parts.object.weight.empty();
     if (const auto cell = table.label_cell(parts)) cells.add(*cell, number);
     texts.add(parts.text, number);
+  }
+  if (!is_weighted) {
+    report.add_warning(fmt::format(
+        "{}: no object among the first {} has '{}', which data.weight names, so that these samples weigh 1",
+        source.origin, kCheckedLines, options.columns.weight));
   }
   for (std::string warning : {cells.warning(source.origin), texts.warning(source.origin)}) {
     if (!warning.empty()) report.add_warning(std::move(warning));

@@ -64,6 +64,21 @@ TEST(DataWarnings, NumbersBehindTheLabelThatMayBeLabels) {
   expect_none(rare, DataFormat::kLibsvm);
 }
 
+TEST(DataWarnings, ColumnsOfWeightsThatNoObjectHas) {
+  ReadOptions options;
+  options.format = kJsonl;
+  options.columns.text = "text", options.columns.labels = "tags", options.columns.weight = "wieght";
+  const std::string plain = "{\"text\":\"a\",\"tags\":[\"x\"]}\n",
+                    weighted = "{\"text\":\"a\",\"tags\":[\"x\"],\"wieght\":2}\n";
+  ReadReport report, good;
+  add_text_warnings({plain + plain, "f"}, options, report);
+  ASSERT_EQ(report.warnings.size(), 1U);
+  EXPECT_TRUE(contains(report.warnings.front(), "has 'wieght', which data.weight names"));
+  const std::string some = plain + weighted;
+  add_text_warnings({some, "f"}, options, good);
+  EXPECT_EQ(good.warnings.size(), 0U);
+}
+
 TEST(DataWarnings, FeaturesOfXmcTextCountFromZero) {
   ReadOptions options;
   options.format = DataFormat::kXmc;
