@@ -55,7 +55,8 @@ void add_generate(CLI::App& app, Action& action) {
   sub->add_option("--test-samples", options.test_samples, "Test samples; default: a tenth")
       ->transform(whole(0, kMaxItems))
       ->type_name("N");
-  count("--features-per-sample", options.features_per_sample, "Mean features of a sample", "N")
+  count("--features-per-sample", options.features_per_sample,
+        "Features drawn for a sample, on average; equal ones are one", "N")
       ->capture_default_str();
   count("--labels-per-sample", options.labels_per_sample, "Mean labels of a sample", "N")
       ->capture_default_str();

@@ -81,8 +81,8 @@ void add_recommend(CLI::App& app, Action& action) {
   sub->add_option_function<std::string>("--out", take_file, "Write to this file, and print nothing")
       ->check(known_ending())
       ->type_name("FILE.npz|.tsv|.jsonl");
-  CLI::Option* json = sub->add_flag("--json", command->json, "Print a JSON object a user")->excludes("--out");
-  add_explain(*sub, command->explain)->needs(json);
+  sub->add_flag("--json", command->json, "Print a JSON object a user")->excludes("--out");
+  add_explain(*sub, command->explain);
   add_inference(*sub, command->use.inference);
   add_rare(*sub, command->use.rare);
   add_strict(*sub, command->strict);
@@ -90,6 +90,8 @@ void add_recommend(CLI::App& app, Action& action) {
   sub->callback([command, titles, &action] {
     if (titles->count() > 0 && !command->out.empty())
       throw CLI::ValidationError("--titles", "a matrix holds no titles; give --out FILE.tsv or FILE.jsonl");
+    if (command->explain > 0 && !command->json)
+      throw CLI::ValidationError("--explain", "only objects hold reasons; give --json or --out FILE.jsonl");
     command->tsv = !command->json && command->out.empty();
     action = [command] {
       refuse_user_as_file(command->data);

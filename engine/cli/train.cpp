@@ -134,13 +134,15 @@ std::string skew_text(const Config& config, const TablesReport& report) {
   const std::size_t neurons = occupancy.filed / std::max(hash.tables, 1U);
   if (neurons < kFewRows || double(occupancy.largest_bucket) <= kSkewed * double(neurons)) return {};
   const std::string section = fmt::format("layer.{}.hash", report.layer);
-  const bool is_default = hash.k == 0 && hash.asymmetric && hash.family == HashFamily::kSimhash;
+  const bool is_default = hash.k == 0 && hash.range_pow == 0 && hash.bucket_capacity == 0 &&
+                          hash.asymmetric && hash.family == HashFamily::kSimhash;
+  const std::string rehash =
+      hash.rehash_share < 1 ? fmt::format("{}.rehash_share above {}, or ", section, hash.rehash_share) : "";
   return fmt::format(
       "{} of {} neurons share one bucket of the hash tables of layer {}: {}",
       grouped(occupancy.largest_bucket), grouped(neurons), report.layer,
       is_default
-          ? fmt::format("set {}.rehash_share above {}, or {}.rebuild_steps", section, hash.rehash_share,
-                        section)
+          ? fmt::format("set {}{}.rebuild_steps", rehash, section)
           : fmt::format(
                 "leave out {0}.k, {0}.range_pow and {0}.bucket_capacity, and {0}.family and {0}.asymmetric",
                 section));

@@ -194,6 +194,9 @@ TEST_F(RecommendTest, WritesTablesObjectsAndMatrices) {
     EXPECT_EQ(out({"recommend", "shop", "--k", "2", "--out", name}), "");
     EXPECT_EQ(file(name), wanted);
   }
+  out({"recommend", "shop", "--k", "2", "--out", "why.jsonl", "--explain", "2"});
+  EXPECT_EQ(file("why.jsonl"), out({"recommend", "shop", "--k", "2", "--json", "--explain", "2"}));
+  expect_refused(slide_.run({"recommend", "shop", "--explain", "2"}), "only objects hold reasons");
   const Json first = Json::parse(json.substr(0, json.find('\n')));
   EXPECT_EQ(first["user"], "u0");
   EXPECT_EQ(first["predictions"].size(), 2U);
