@@ -35,9 +35,10 @@ without tables. The sections of 20,000 and 1,000,000 rows are older: tables with
 """
 CONCLUSION = """\
 - **Where frequencies of labels differ much, an exact search needs no index.** Rows are gone through by falling length; rows that are
-  too short for the best five of a sample are not looked at, and of the long ones rounded copies are kept. A single sample takes 26 us
-  of 30,923 rows and 17 us of 670,091, in batches 20 and 8 us; hnswlib takes 56 us for .991 and 100 us for .993 of the answers, 817 us for
-  .997, and is built in 440 s at 670,091 rows; the order in .3 s. Of 3,000,000 rows batches took 2,330 to 2,610 us without this order.
+  too short for the best five of a sample are not looked at, and of the long ones rounded copies are kept. A single sample takes 21 us
+  of 30,923 rows, 8 us of 670,091 and 19 us of 3,000,000, in batches 28, 7 and 17 us; hnswlib takes 64, 90 and 108 us for .991 to .993
+  of the answers, 954 us for .997 of 670,091, and is built in 4, 201 and 1,195 s; the order in .04, .3 and 1.2 s. Of 3,000,000 rows
+  batches took 2,330 to 2,610 us without this order.
 - **The longest rows hold the answers there**: .999 of them. Tables add nothing to them, and are slower than all neurons by length.
 - **With equally frequent labels the index fails.** On bible-xref (most frequent label in 0.6 % of the samples) it reaches .989,
   hnswlib .999. On wordnet-senses (each label in four samples) it reaches .404 whatever the number found, hnswlib .967;
@@ -45,7 +46,7 @@ CONCLUSION = """\
   linear term and the kNN too. With 104,000 such labels and `throughput.toml` it has P@1 .071, all neurons .224.
   So `eval.inference = "auto"` takes all neurons of networks without a linear term.
 - **All neurons are then as fast as a graph or faster, too**: 8-bit bounds of all scores, then exact scores where these can be among
-  the top. On bible-xref a single sample takes 100 us, one of 512 takes 25 us, and hnswlib 69 us for .99; 20,000 rows of wordnet-senses
+  the top. On bible-xref a single sample takes 94 us, one of 512 takes 44 us, and hnswlib 90 us for .99; 20,000 rows of wordnet-senses
   take 44 us, 512 at a time, and hnswlib 712 us for .967 of the answers.
 """
 LEAST_MISSED = 1e-4  # what is drawn for nothing
