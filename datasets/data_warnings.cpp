@@ -223,16 +223,14 @@ void check_lone_numbers(const TextSource& source, const ReadOptions& options, Re
     if (is_blank_line(line) || line.starts_with('#')) continue;
     ++lines;
     const auto at = lone_number(line);
-    if (!at) continue;
-    if (lone++ > 0) continue;
+    if (!at || lone++ > 0) continue;
     first = number, column = *at + 1;
     shown = line.substr(*at, std::min(line.find_first_of(" \t", *at), line.size()) - *at);
   }
   if (lone == 0 || 10 * lone < lines) return;
   report.add_warning(
       fmt::format("{}:{}:{}: '{}' behind the label has no value, unlike other features, and is read as "
-                  "feature {} of value "
-                  "1; where it is a label, write labels with commas between them",
+                  "feature {} of value 1; where it is a label, write labels with commas between them",
                   source.origin, first, column, shown_part(shown), shown_part(shown)));
 }
 
@@ -252,8 +250,7 @@ void add_text_warnings(const TextSource& source, const ReadOptions& options, Rea
     if (options.one_based && options.format == DataFormat::kXmc)
       report.add_warning(
           fmt::format("{}: features are told to count from 1 (data.one_based), but those of XMC text count "
-                      "from 0 and are "
-                      "read so",
+                      "from 0 and are read so",
                       source.origin));
     return check_lone_numbers(source, options, report);
   }

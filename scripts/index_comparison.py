@@ -141,7 +141,7 @@ def part(name, results, out):
         text.append(f"| {TITLES[index][0]} |{times} {lines[0]['build_seconds']:.1f} | {lines[0]['bytes'] / 1e6:,.0f} |")
     text += ["", "| Index | Setting | Recall of the top 5 | First label found | µs a query |", "|---|---|--:|--:|--:|"]
     for index, lines in indexes.items():
-        for line in lines:
+        for line in [] if index.endswith(" alone") else lines:  # found as in batches
             setting = f"{line['setting']} {SETTINGS[index]}" if index in SETTINGS else ""
             text.append(f"| {TITLES[index][0]} | {setting} | {line['recall_at_5']:.4f} | {line['first']:.4f} | "
                         f"{line['query_us']:.1f} |")

@@ -150,7 +150,7 @@ TEST_F(ValidationKeysCliTest, AreRefusedInOneLineWhereTheyDoNotFit) {
   refused_line(teach_with("v.csv", of_columns),
                "there is no column 'source', which data.group names; the columns are text, tag, g, when");
   write_file(slide_.path("g.txt"), "");
-  refused_line(teach_with("v.tsv", {"data.group=g.txt"}), "g.txt:0: the groups end here, but");
+  refused_line(teach_with("v.tsv", {"data.group=g.txt"}), "g.txt:1: the groups end here, but");
   std::string same, mixed;
   for (int i = 0; i < 48; ++i) same += "x\n", mixed += i == 30 ? "2024-01-01\n" : "5\n";
   write_file(slide_.path("g.txt"), same);
