@@ -22,7 +22,7 @@ class InteractionLog {
  public:
   struct Entry {
     std::uint32_t item;
-    float weight;  // above 0
+    float weight;  // above 0, as read
     double time;
   };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <unordered_set>
 
 #include "datasets/rows/line_chunks.h"
@@ -78,8 +79,10 @@ class Decision {
     if (asked_.options.form == LogForm::kPairs) return configured_pairs();
     if (asked_.known && asked_.known->fields > 0) return pairs_like_known();
     if (used_ == 2) return of_two();
-    if (used_ > 2) refuse_unclear();
-    if (used_ > 2) refuse_other_order();
+    if (used_ > 2) {
+      refuse_unclear();
+      refuse_other_order();
+    }
     if (used_ == 3 || used_ == kMaxPairFields) return of_more();
     return lists();
   }

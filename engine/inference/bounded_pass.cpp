@@ -15,6 +15,7 @@ constexpr std::size_t kGroup = WideBounds::kGroup;
 constexpr std::size_t kTile = 32 * kGroup;  // neurons per tile: their scores stay in cache
 // Neurons whose bounds of the linear term are computed together.
 constexpr std::size_t kWideTile = 256 * kGroup;
+constexpr std::size_t kWideGroups = kWideTile / kGroup;
 // Cost of one exact score for a single sample, in scores of a pass over all neurons.
 constexpr std::size_t kExactCost = 64;
 // Min number of candidates of a sample that are scored together: few, since exact scores raise the threshold
@@ -60,8 +61,8 @@ BoundedPass::Scratch BoundedPass::make_scratch(std::size_t blocks, std::size_t l
   scratch.wide.resize(blocks);
   scratch.walks.resize(blocks);
   if (wide_bounds_) {
-    scratch.bounds = AlignedArray<float>(kWideTile / kGroup * samples);
-    scratch.by_sample = AlignedArray<float>(lanes * kWideTile / kGroup);
+    scratch.bounds = AlignedArray<float>(kWideGroups * samples);
+    scratch.by_sample = AlignedArray<float>(lanes * kWideGroups);
   }
   scratch.min_score.resize(samples);
   scratch.candidates.resize(samples);
@@ -136,14 +137,14 @@ void BoundedPass::begin_block(std::uint32_t b, PredictionBatch& batch, Scratch& 
 void BoundedPass::bound_wide_tile(std::size_t first_group, std::size_t groups, PredictionBatch& batch,
                                   Scratch& scratch) const {
   if (!wide_bounds_) return;
-  constexpr std::size_t kGroups = kWideTile / kGroup;
   for (const std::uint32_t b : scratch.bounded) {
     if (scratch.left[b] == 0) continue;
     const BlockInput& in = batch.inputs[b];
     for (std::size_t s = 0; s < in.samples; ++s)
-      wide_bounds_->bound(scratch.wide[b], s, first_group, groups, scratch.by_sample.data() + s * kGroups);
-    kernels::active().transpose(scratch.by_sample.data(), kGroups, in.lanes, groups, in.lanes,
-                                scratch.bounds.data() + batch.sample(b, 0) * kGroups);
+      wide_bounds_->bound(scratch.wide[b], s, first_group, groups,
+                          scratch.by_sample.data() + s * kWideGroups);
+    kernels::active().transpose(scratch.by_sample.data(), kWideGroups, in.lanes, groups, in.lanes,
+                                scratch.bounds.data() + batch.sample(b, 0) * kWideGroups);
   }
 }
 
@@ -193,13 +194,12 @@ float BoundedPass::max_excess(std::size_t group, std::size_t i, float wide, cons
 }
 
 // Lists all neurons of a group that can be among the top k as candidates, by their approximate scores z
-// [count x lanes]; scores the candidates of a sample when they are scratch.limit.
+// [count x lanes].
 void BoundedPass::list_candidates(std::uint32_t b, std::size_t group, const float* z, std::size_t count,
                                   PredictionBatch& batch, Scratch& scratch) const {
-  constexpr std::size_t kGroups = kWideTile / kGroup;
   const std::size_t lanes = batch.inputs[b].lanes, first = batch.sample(b, 0);
   const float* bounds =
-      wide_bounds_ ? scratch.bounds.data() + first * kGroups + group % kGroups * lanes : nullptr;
+      wide_bounds_ ? scratch.bounds.data() + first * kWideGroups + group % kWideGroups * lanes : nullptr;
   for (std::size_t s = 0; s < lanes; ++s) {
     scratch.max_excess[s] = max_excess(group, first + s, bounds != nullptr ? bounds[s] : 0.0F, scratch);
     scratch.threshold[s] = scratch.min_score[first + s] - scratch.max_excess[s];
@@ -209,8 +209,7 @@ void BoundedPass::list_candidates(std::uint32_t b, std::size_t group, const floa
   for (std::size_t i = 0; i < found; ++i) {
     const std::size_t at = scratch.places[i], s = at % lanes, sample = first + s;
     if (batch.exact[sample] != 0) continue;
-    scratch.candidates[sample].push_back({ids_[group * kGroup + at / lanes], z[at] + scratch.max_excess[s]});
-    if (scratch.candidates[sample].size() >= scratch.limit) score_candidates(b, s, batch, scratch);
+    add_candidate(b, s, {ids_[group * kGroup + at / lanes], z[at] + scratch.max_excess[s]}, batch, scratch);
   }
 }
 
@@ -220,9 +219,8 @@ void BoundedPass::list_candidates_of_single(std::uint32_t b, std::size_t first, 
                                             std::size_t count, PredictionBatch& batch,
                                             Scratch& scratch) const {
   const std::size_t sample = batch.sample(b, 0);
-  const float* bounds = wide_bounds_ ? scratch.bounds.data() + sample * (kWideTile / kGroup) +
-                                           first / kGroup % (kWideTile / kGroup)
-                                     : nullptr;
+  const float* bounds =
+      wide_bounds_ ? scratch.bounds.data() + sample * kWideGroups + first / kGroup % kWideGroups : nullptr;
   for (std::size_t from = 0, end = 0; from < count && batch.exact[sample] == 0; from = end) {
     const bool known = std::fabs(scratch.min_score[sample]) < kMinScoreLimit;
     end = known ? count : std::min(from + kGroup, count);
@@ -237,10 +235,17 @@ void BoundedPass::list_candidates_of_single(std::uint32_t b, std::size_t first, 
         z + from, 1, end - from, scratch.threshold.data() + from, scratch.places.data());
     for (std::size_t i = 0; i < found && batch.exact[sample] == 0; ++i) {
       const std::size_t at = from + scratch.places[i];
-      scratch.candidates[sample].push_back({ids_[first + at], z[at] + scratch.max_excess[at / kGroup]});
-      if (scratch.candidates[sample].size() >= scratch.limit) score_candidates(b, 0, batch, scratch);
+      add_candidate(b, 0, {ids_[first + at], z[at] + scratch.max_excess[at / kGroup]}, batch, scratch);
     }
   }
+}
+
+// Lists a candidate; scores those of its sample when they are scratch.limit.
+void BoundedPass::add_candidate(std::uint32_t b, std::size_t s, CandidateRescorer::Candidate candidate,
+                                PredictionBatch& batch, Scratch& scratch) const {
+  std::vector<CandidateRescorer::Candidate>& listed = scratch.candidates[batch.sample(b, s)];
+  listed.push_back(candidate);
+  if (listed.size() >= scratch.limit) score_candidates(b, s, batch, scratch);
 }
 
 // Scores the candidates of a sample exactly. Where bounds prune too little, leaves its block to ExactPass,

@@ -70,6 +70,8 @@ class BoundedPass {
                        PredictionBatch& batch, Scratch& scratch) const;
   void list_candidates_of_single(std::uint32_t b, std::size_t first, const float* z, std::size_t count,
                                  PredictionBatch& batch, Scratch& scratch) const;
+  void add_candidate(std::uint32_t b, std::size_t s, CandidateRescorer::Candidate candidate,
+                     PredictionBatch& batch, Scratch& scratch) const;
   float max_excess(std::size_t group, std::size_t i, float wide, const Scratch& scratch) const;
   void score_candidates(std::uint32_t b, std::size_t s, PredictionBatch& batch, Scratch& scratch) const;
   void finish(std::uint32_t b, PredictionBatch& batch, Scratch& scratch) const;
