@@ -213,7 +213,7 @@ Sourced resolve(const Source& source) {
   const std::string& path = named_config ? source.name : source.config;
   const ConfigText file = path.empty() ? ConfigText() : read_config_text(path);
   sourced.config = of_file(source, file, given);
-  print_notes(old_key_names(file, given, sourced.config));
+  print_notes(notes_on_keys(file, given, sourced.config));
   return sourced;
 }
 

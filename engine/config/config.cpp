@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "datasets/rows/labelled_line.h"
@@ -10,6 +11,7 @@
 #include "engine/config/fields.h"
 #include "engine/config/parse.h"
 #include "engine/config/rules.h"
+#include "engine/config/unused.h"
 
 namespace slide {
 namespace {
@@ -51,12 +53,14 @@ Config load_config(const std::string& path, const std::vector<std::string>& over
   return parse_config(read_config_text(path).text, path, overrides, base);
 }
 
-std::vector<std::string> old_key_names(const ConfigText& file, const std::vector<std::string>& overrides,
+std::vector<std::string> notes_on_keys(const ConfigText& file, const std::vector<std::string>& overrides,
                                        const Config& config) {
   config::Parser parser(file.origin, config);
   parser.read(file.text);
   for (const std::string& override_text : overrides) parser.apply_override(override_text);
-  return parser.old_names();
+  std::vector<std::string> notes = parser.old_names();
+  std::ranges::move(unused_keys(config, parser.overridden()), std::back_inserter(notes));
+  return notes;
 }
 
 Config parse_stored_config(const std::string& text, const std::string& origin,

@@ -30,9 +30,9 @@ Config load_config(const std::string& path, const std::vector<std::string>& over
 Config parse_config(const std::string& text, const std::string& origin,
                     const std::vector<std::string>& overrides = {}, const Config& base = Config());
 
-// A sentence for each key that the file (may be empty) or an override gives by an old name; `config` is the
-// result of reading them. Throws InputError as load_config().
-std::vector<std::string> old_key_names(const ConfigText& file, const std::vector<std::string>& overrides,
+// A sentence for each key that the file (may be empty) or an override gives by an old name, then those of
+// unused_keys(); `config` is the result of reading them. Throws InputError as load_config().
+std::vector<std::string> notes_on_keys(const ConfigText& file, const std::vector<std::string>& overrides,
                                        const Config& config);
 
 // Reads the output of to_toml() of this or another version, as stored in model files; `origin` replaces the

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <iterator>
 #include <optional>
-#include <set>
 
 #include "engine/base/error.h"
 #include "engine/config/names.h"
@@ -131,7 +130,7 @@ struct Parser::TomlAccess {
   void read_layers(const toml::node& node) const {
     const toml::array* layers = node.as_array();
     if (layers == nullptr)
-      fail_at(where(node), "'layer' must be a list of tables; write [[layer]] above [layer.hash]");
+      fail_at(where(node), "a layer begins with [[layer]], in two brackets; its [layer.hash] stands below");
     for (std::size_t i = 0; i < layers->size(); ++i) read_layer(i, (*layers)[i]);
   }
 
@@ -178,6 +177,7 @@ void Parser::apply_override(const std::string& text) {
   set_field(*field, *value.get("v"), where, written);
   if (name != written) note_old_name(where, written, name);
   places_[name] = where;
+  overridden_.insert(name);
 }
 
 void Parser::note_old_name(const std::string& where, const std::string& was, const std::string& is) {

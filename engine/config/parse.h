@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,9 @@ class Parser {
   // A sentence for each key given by an old name (renamed_keys()), in reading order.
   const std::vector<std::string>& old_names() const { return old_names_; }
 
+  // Full names of the keys that overrides gave.
+  const std::set<std::string>& overridden() const { return overridden_; }
+
   // Checks the rules and returns the configuration; hidden layers that are said to be sampled are refused.
   // Throws InputError with the line or override of the culprit.
   Config finish();
@@ -54,6 +58,7 @@ class Parser {
   std::vector<Section> sections_;              // of config_, built for the first override
   std::map<std::string, std::string> places_;  // key -> where it was set
   std::vector<std::string> old_names_;
+  std::set<std::string> overridden_;
 };
 
 // Reads the output of to_toml() of this or another version. `renamed` maps old names to current keys; unknown

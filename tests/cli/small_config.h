@@ -20,8 +20,10 @@ inline std::string small_config(const SmallConfig& c = {}) {
          "[loss]\nkind = \"softmax\"\ngradient_threshold = 0\n"
          "[neighbours]\nshare = 0\n"
          "[[layer]]\n" +
-         c.hidden + "[[layer]]\n" + c.output + "wide = " + (c.wide ? "true" : "false") +
-         "\nwide_features = 128\nwide_negatives = 0\nwide_rate = 0.1\nwide_scale = 1\nwide_fit = 0\n" +
+         c.hidden + "[[layer]]\n" + c.output +
+         (c.wide ? "wide = true\nwide_features = 128\nwide_negatives = 0\nwide_rate = 0.1\nwide_scale = "
+                   "1\nwide_fit = 0\n"
+                 : "wide = false\n") +
          (c.tables.empty() ? "" : "[layer.hash]\n" + c.tables + c.rehash);
 }
 

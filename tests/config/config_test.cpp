@@ -99,7 +99,7 @@ TEST(Config, ReportsTheFirstFaultOfTheFile) {
 TEST(Config, WrongShapesOfSections) {
   EXPECT_EQ(error_of("data = 3\n"), "run.toml:1: 'data' must be a table; write [data]");
   EXPECT_EQ(error_of("[layer]\nsize = 3\n"),
-            "run.toml:1: 'layer' must be a list of tables; write [[layer]] above [layer.hash]");
+            "run.toml:1: a layer begins with [[layer]], in two brackets; its [layer.hash] stands below");
   EXPECT_EQ(error_of("layer = [3]\n"), "run.toml:1: 'layer.0' must be a table; write [[layer]]");
   EXPECT_EQ(error_of("[[layer]]\nhash = 3\n"),
             "run.toml:2: 'layer.0.hash' must be a table; write [layer.hash]");
@@ -303,7 +303,7 @@ TEST(OldNames, AreReadInFilesAndOverridesAndTold) {
   EXPECT_EQ(config.neighbours.cooccurrence, 0.25);
   EXPECT_EQ(config.layers[1].wide_negatives, 3u);
   EXPECT_EQ(config.loss.gradient_threshold, 0.25);
-  const std::vector<std::string> told = old_key_names(read_config_text(path), overrides, config);
+  const std::vector<std::string> told = notes_on_keys(read_config_text(path), overrides, config);
   ASSERT_EQ(told.size(), 4u);  // each old key once, no current key
   EXPECT_EQ(told[0], path + ":2: 'data.pairs' is now called 'data.crosses'; the old name is still read");
   EXPECT_EQ(told[1], path +
