@@ -160,7 +160,7 @@ int parse_and_execute(int argc, char** argv) {
   const std::string option = first.substr(0, first.find('='));
   if (first.size() > 1 && first.starts_with('-') && app.get_option_no_throw(option) == nullptr)
     return fail_together(kExitBadInput, unknown_option(app, first));
-  const std::vector<std::string> words = arguments_of(argc, argv);
+  const std::vector<std::string> words = arguments_of(argc, argv, app);
   Settings settings(words, app);
   if (const std::optional<int> ended = parse(words, settings, app)) return *ended;
   const std::string name = app.get_subcommands().front()->get_name();

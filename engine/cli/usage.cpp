@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "engine/cli/help_format.h"
@@ -20,6 +23,11 @@ bool is_assignment(std::string_view word) {
   const std::string_view key = word.substr(0, std::min(word.find_first_not_of(kNames), word.size()));
   return !key.starts_with('-') && word.substr(key.size()).starts_with('=') &&
          key.find('.') != std::string_view::npos;
+}
+
+// Whether a word has the form of an option.
+bool like_option(const std::string& word) {
+  return word.size() > 1 && word.starts_with('-');
 }
 
 // "DATA", "MODEL DATA": the positional arguments of a command.
@@ -109,9 +117,8 @@ std::string extra_fault(const CLI::App& sub) {
   std::vector<std::string> extras = sub.remaining();
   const bool behind_mark = extras.empty() || std::ranges::count(extras, "--") > 0;
   if (extras.empty() && sub.get_parent() != nullptr) extras = sub.get_parent()->remaining();
-  const auto option = std::ranges::find_if(extras, [](const std::string& word) {
-    return word.size() > 1 && word.starts_with('-') && word != "--";
-  });
+  const auto option =
+      std::ranges::find_if(extras, [](const std::string& word) { return like_option(word) && word != "--"; });
   if (option != extras.end() && behind_mark)
     return fmt::format(
         "{}: '{}' stands behind '--', where there are arguments alone; give options before '--'",
@@ -127,14 +134,47 @@ std::string extra_fault(const CLI::App& sub) {
                      extras.empty() ? "" : extras.front(), positionals(sub), test);
 }
 
-// Drops "--" before arguments that can be no options: CLI11 takes none after it that are optional.
-void drop_mark(std::vector<std::string>& arguments) {
-  const auto mark = std::ranges::find(arguments, "--");
-  if (mark == arguments.end() || std::any_of(mark + 1, arguments.end(), [](const std::string& word) {
-        return word.size() > 1 && word.starts_with('-');
-      }))
+// The words in front of "--" that are arguments; nullopt where only the parser can tell, as of an unknown
+// option or one of many values.
+std::optional<std::vector<bool>> find_arguments(std::span<const std::string> words, const CLI::App& sub) {
+  std::vector<bool> arguments(words.size());
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    arguments[i] = !like_option(words[i]);
+    if (arguments[i]) continue;
+    const std::size_t equals = words[i].find('=');
+    const CLI::Option* option = sub.get_option_no_throw(words[i].substr(0, equals));
+    if (option == nullptr || option->get_items_expected_max() > 1) return std::nullopt;
+    if (option->get_items_expected_max() == 1 && equals == std::string::npos) ++i;
+  }
+  return arguments;
+}
+
+// Lets arguments stand on both sides of "--". CLI11 gives what is behind it to arguments that are required
+// alone, unless all are there: so "--" goes, or, before an argument that begins with '-', it moves in front
+// of the first argument. An option behind it stays for the parser to refuse.
+void place_mark(std::vector<std::string>& words, const CLI::App& app) {
+  const auto mark = std::ranges::find(words, "--");
+  if (mark == words.end() || mark == words.begin()) return;
+  if (std::none_of(mark + 1, words.end(), like_option)) {
+    words.erase(mark);
     return;
-  arguments.erase(mark);
+  }
+  const auto commands = app.get_subcommands(nullptr);
+  const auto command =
+      std::ranges::find_if(commands, [&](const CLI::App* one) { return one->get_name() == words.front(); });
+  const CLI::App* sub = command == commands.end() ? nullptr : *command;
+  const auto is_option = [&](const std::string& word) {
+    return like_option(word) && sub->get_option_no_throw(word.substr(0, word.find('='))) != nullptr;
+  };
+  if (sub == nullptr || std::any_of(mark + 1, words.end(), is_option)) return;
+  const auto arguments = find_arguments({words.begin() + 1, mark}, *sub);
+  if (!arguments) return;
+  std::vector<std::string> placed = {words.front()}, moved = {"--"};
+  for (std::size_t i = 0; i < arguments->size(); ++i)
+    ((*arguments)[i] ? moved : placed).push_back(words[i + 1]);
+  std::ranges::move(moved, std::back_inserter(placed));
+  placed.insert(placed.end(), mark + 1, words.end());
+  words = std::move(placed);
 }
 
 // Moves --labels of `slide inspect` without a number to the end: what follows it is the subject.
@@ -150,7 +190,7 @@ void place_labels(std::vector<std::string>& arguments) {
 }  // namespace
 
 // Lets one --set take several assignments: repeats --set before each further word KEY=VALUE.
-std::vector<std::string> arguments_of(int argc, char** argv) {
+std::vector<std::string> arguments_of(int argc, char** argv, const CLI::App& app) {
   std::vector<std::string> arguments;
   bool behind_set = false;  // all words since --set were keys
   for (int i = 1; i < argc; ++i) {
@@ -160,7 +200,7 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
     behind_set = word == "--set" || word.starts_with("--set=") || (behind_set && is_assignment(word));
     arguments.push_back(word);
   }
-  drop_mark(arguments);
+  place_mark(arguments, app);
   place_labels(arguments);
   return arguments;
 }
@@ -202,7 +242,9 @@ std::string usage_fault(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
   if (parsed.empty()) return fmt::format("{}; see 'slide --help'", error.what());
   const CLI::App& sub = *parsed.front();
-  const bool extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  const std::vector<std::string> left = sub.remaining();
+  const bool unknown = std::ranges::count(left, "--") == 0 && std::ranges::any_of(left, like_option);
+  const bool extra = unknown || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
   const std::string what = extra ? extra_fault(sub) : missing_fault(sub, error.what());
   return fmt::format("{}{} 'slide {} --help'", what, what.ends_with('?') ? " See" : "; see", sub.get_name());
 }

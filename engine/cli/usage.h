@@ -9,8 +9,9 @@
 namespace slide::cli {
 
 // The arguments of the program, with --set inserted before each further key after a --set, up to the first
-// word that is not a key: `--set a.b=1 c.d=2` equals `--set a.b=1 --set c.d=2`.
-std::vector<std::string> arguments_of(int argc, char** argv);
+// word that is not a key: `--set a.b=1 c.d=2` equals `--set a.b=1 --set c.d=2`. Arguments may stand on both
+// sides of "--".
+std::vector<std::string> arguments_of(int argc, char** argv, const CLI::App& app);
 
 // Message for `name`, which is no command: suggests the nearest command, or the command of this program that
 // does the same as a command of fastText or other programs.

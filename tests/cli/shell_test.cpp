@@ -69,6 +69,13 @@ TEST_F(ShellTest, ArgumentsStandBehindTwoDashes) {
                                {"similar", "r", "::", "--k", "1", "--", "green"},
                                {"similar", "--k", "1", "--", "r", "::", "green"}})
     EXPECT_EQ(expect_done(slide_.run(words)).out, expect_done(slide_.run(expected)).out);
+  for (const Strings& words : {Strings{"similar", "r", "--k", "1", "--", "-tea"},
+                               {"similar", "--k=1", "r", "--", "-tea"},
+                               {"similar", "r", "--all", "--", "-tea"},
+                               {"report", "r", "--", "-tea"}})
+    EXPECT_FALSE(contains(slide_.run(words).err, "'--'")) << words.front();
+  EXPECT_TRUE(contains(slide_.run({"similar", "r", "--k", "1", "--", "-tea"}).err, "'-tea'"));
+  expect_refused(slide_.run({"test", "--frob"}), "test has no option --frob");
   expect_refused(slide_.run({"similar", "r", "green", "--", "::", "--k", "1"}),
                  "similar: '--k' stands behind '--', where there are arguments alone");
   expect_refused(slide_.run({"train", "--", "t.tsv", "--out", "q"}), "train: '--out' stands behind '--'");
