@@ -179,6 +179,24 @@ void append_json(const std::string& item, const std::vector<Related>& found, con
   text += line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
+// Items that nothing is similar to, since all their weights are 0.
+class ItemsWithoutVector {
+ public:
+  void add(const std::string& name) {
+    if (count_++ == 0) first_ = name;
+  }
+  // Warns where there are any.
+  void end() const {
+    if (count_ == 0) return;
+    const std::string others = count_ == 1 ? "" : fmt::format(" and {} more", count_ - 1);
+    print_notes({fmt::format("warning: nothing is similar to '{}'{}: all weights are 0", first_, others)});
+  }
+
+ private:
+  std::string first_;
+  std::size_t count_ = 0;
+};
+
 // Searches the most similar labels or features, kItemsAtOnce items at a time, which bounds memory. Many items
 // use rounded rows unless --exact.
 void run_similar(const SimilarCommand& command) {
@@ -201,18 +219,22 @@ void run_similar(const SimilarCommand& command) {
   if (!command.exact && ids.size() >= kManyItems) rows.round_rows(command.threads);
   std::optional<AtomicFile> file;
   if (!command.out.empty()) file.emplace(command.out);
+  ItemsWithoutVector without_vector;
   for (std::size_t first = 0; first < ids.size(); first += kItemsAtOnce) {
     const auto begin = ids.begin() + static_cast<std::ptrdiff_t>(first);
     const std::vector<std::uint32_t> some(
         begin, begin + static_cast<std::ptrdiff_t>(std::min(kItemsAtOnce, ids.size() - first)));
     const auto found = rows.search(some, command.k, command.threads);
     std::string text;
-    for (std::size_t i = 0; i < some.size(); ++i)
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      if (found[i].empty() && size > 1) without_vector.add(names.name_of(some[i]));
       (command.json ? append_json : append_rows)(names.name_of(some[i]), found[i], names,
                                                  titles ? &*titles : nullptr, text);
+    }
     file ? file->write(text) : print_text(text);
   }
   if (file) file->finish();
+  without_vector.end();
 }
 
 }  // namespace
