@@ -19,6 +19,11 @@ double discount(std::size_t rank) {
   return 1.0 / std::log2(static_cast<double>(rank) + 2.0);
 }
 
+// part / whole, at most 1: the same numbers in another order can have a larger sum.
+double share(double part, double whole) {
+  return whole == 0 ? 0.0 : std::min(part / whole, 1.0);
+}
+
 double ideal_dcg(std::size_t hits) {
   double sum = 0;
   for (std::size_t rank = 0; rank < hits; ++rank) sum += discount(rank);
@@ -195,12 +200,12 @@ double Metrics::mrr(std::uint32_t k) const {
 
 double Metrics::psp(std::uint32_t k) const {
   const Sums& sums = sums_of(k);
-  return sums.weighted_best == 0 ? 0.0 : sums.weighted_hits / sums.weighted_best;
+  return share(sums.weighted_hits, sums.weighted_best);
 }
 
 double Metrics::psndcg(std::uint32_t k) const {
   const Sums& sums = sums_of(k);
-  return sums.weighted_best_ndcg == 0 ? 0.0 : sums.weighted_ndcg / sums.weighted_best_ndcg;
+  return share(sums.weighted_ndcg, sums.weighted_best_ndcg);
 }
 
 double Metrics::recall(std::uint32_t k, LabelGroup group) const {

@@ -27,6 +27,14 @@ TEST(Metrics, WithoutSamplesEverythingIsZero) {
   EXPECT_EQ(metrics.psp(3), 0);
 }
 
+TEST(Metrics, ARatioOfSumsIsAtMostOne) {
+  ASSERT_GT((0.1 + 0.2) + 0.3, (0.3 + 0.2) + 0.1);  // in doubles
+  Metrics metrics({3}, weights({0.1, 0.2, 0.3}));
+  metrics.add(Labels{0, 1, 2}, Labels{0, 1, 2});
+  EXPECT_EQ(metrics.psp(3), 1.0);
+  EXPECT_LE(metrics.psndcg(3), 1.0);
+}
+
 TEST(Metrics, HitRateAndReciprocalRankAreOfTheFirstHit) {
   Metrics metrics({1, 2, 4});
   metrics.add(Labels{3, 1, 2, 0}, Labels{0, 1});  // second and fourth
