@@ -349,6 +349,10 @@ def test_values_that_are_no_numbers_are_named_by_place():
     x[2, 1] = np.nan
     with pytest.raises(slide.InputError, match="X: row 2, column 1 is nan"):
         slide.Classifier().fit(x, [0, 1, 0, 1])
+    wide = np.ones((4, 3))
+    wide[1, 2] = 1e300
+    with pytest.raises(slide.InputError, match=r"X: row 1, column 2 is 1e\+300"):
+        slide.Classifier().fit(wide, [0, 1, 0, 1])
     with pytest.raises(slide.InputError, match="X is a list of two arrays"):
         slide.Classifier().fit([np.ones((4, 3)), np.ones((4, 2))], [0, 1, 0, 1])
 

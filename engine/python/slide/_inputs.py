@@ -196,9 +196,10 @@ def require_rows(x: Any) -> None:
 
 
 def _place_of_no_number(x: Any) -> str:
-    """Where the first NaN or infinity stands, as row and column."""
-    array = np.asarray(x, dtype=np.float32)
-    row, column = np.argwhere(~np.isfinite(array))[0].tolist()
+    """Where the first NaN, infinity or number beyond float32 stands, as row and column."""
+    array = np.asarray(x)
+    with np.errstate(over="ignore"):
+        row, column = np.argwhere(~np.isfinite(array.astype(np.float32)))[0].tolist()
     return f"row {row}, column {column} is {array[row, column]}"
 
 
