@@ -203,9 +203,9 @@ void NeuronIndex::project(const QueryBlock& block, QueryScratch& scratch) const 
 }
 
 void NeuronIndex::find(std::size_t sample, std::size_t lanes, std::size_t wanted, QueryScratch& scratch,
-                       std::vector<std::uint32_t>& out) const {
+                       std::vector<std::uint32_t>& out, std::size_t scored) const {
   IdSet none;
-  find_for_sample(parts_->search(scratch, none, out), sample, lanes, wanted, out);
+  find_for_sample(parts_->search(scratch, none, out), sample, lanes, wanted, scored, out);
 }
 
 std::span<const std::uint32_t> NeuronIndex::longest() const {

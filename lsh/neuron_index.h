@@ -59,11 +59,11 @@ class NeuronIndex {
                     Rng& rng, QueryScratch& scratch, IdSet& seen, std::vector<std::uint32_t>& out) const;
 
   // The search policy for single samples: project() hashes a block; find() then replaces `out` by up to
-  // `wanted` ids of one of its samples, those in most buckets, without longest(), which the caller scores for
-  // every sample.
+  // `wanted` ids of one of its samples, those in most buckets, without the first `scored` of longest(), which
+  // the caller scores for every sample. A fixed() index finds none of longest().
   void project(const QueryBlock& block, QueryScratch& scratch) const;
   void find(std::size_t sample, std::size_t lanes, std::size_t wanted, QueryScratch& scratch,
-            std::vector<std::uint32_t>& out) const;
+            std::vector<std::uint32_t>& out, std::size_t scored = SIZE_MAX) const;
   std::span<const std::uint32_t> longest() const;
 
   // A scratch with which no query allocates, for blocks of up to `lanes` columns and up to `wanted` neurons.

@@ -268,14 +268,15 @@ void project_queries(const HashFunctions& functions, const QueryBlock& block, Qu
 
 // Lists the sample's buckets, two per table, and takes the ids in most of them.
 void find_for_sample(const Search& search, std::size_t sample, std::size_t lanes, std::size_t wanted,
-                     std::vector<std::uint32_t>& out) {
+                     std::size_t scored, std::vector<std::uint32_t>& out) {
   out.clear();
   if (sample == 0) prefetch_buckets(search, sample, lanes, kProbed);
   const std::size_t buckets = list_buckets(search, sample, lanes, kProbed, 0);
   if (sample + 1 < lanes)
     prefetch_buckets(search, sample + 1, lanes, kProbed);  // the sample that the caller asks for next
-  // Excludes the longest rows, which are scored anyway. The tables of a frozen index do not contain them.
-  const auto excluded = search.longest->frozen() ? std::span<const std::uint32_t>() : search.longest->ids();
+  // Excludes rows that are scored anyway. The tables of a frozen index do not contain the longest rows.
+  const std::span<const std::uint32_t> longest = search.longest->ids();
+  const auto excluded = longest.first(search.longest->frozen() ? 0 : std::min(longest.size(), scored));
   take_by_count_except(search.scratch, buckets, wanted, {}, excluded, out);
 }
 

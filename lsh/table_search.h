@@ -27,9 +27,10 @@ double search_scratch_bytes(const HashConfig& config, std::size_t dim, const Sea
 void find_search(const Search& search, const QueryInput& input, std::size_t wanted);
 
 // project_queries() hashes all samples of a block; find_for_sample() then replaces `out` by up to `wanted`
-// distinct ids for one of them, by number of occurrences; without scores and the longest rows.
+// distinct ids for one of them, by number of occurrences; without scores and the first `scored` of the
+// longest rows.
 void project_queries(const HashFunctions& functions, const QueryBlock& block, QueryScratch& scratch);
 void find_for_sample(const Search& search, std::size_t sample, std::size_t lanes, std::size_t wanted,
-                     std::vector<std::uint32_t>& out);
+                     std::size_t scored, std::vector<std::uint32_t>& out);
 
 }  // namespace slide::lsh

@@ -43,7 +43,8 @@ TableBench::TableBench(const Network& network, const Dataset& data, std::size_t 
     Hidden& hidden = hidden_.emplace_back(Hidden{AlignedArray<float>(in.width * in.samples), in.samples});
     for (std::size_t s = 0; s < in.samples; ++s)
       std::copy_n(in.x + s * in.ldx, in.width, hidden.x.data() + s * in.width);
-    for (const TopNeurons& top : top_neurons(layer_, {0, layer_.size()}, in, in.samples))
+    for (const TopNeurons& top :
+         top_neurons(layer_, {0, layer_.size()}, in, in.samples, scratch.layers.back()))
       tops_.push_back(top);
   }
 }
@@ -111,7 +112,7 @@ void TableBench::find(const lsh::NeuronIndex& index, std::size_t wanted, TableFi
     const double shared = seconds_since(start) / double(count);
     for (std::size_t s = 0; s < count; ++s) {
       start = Clock::now();
-      index.find(s, kBenchLanes, wanted - longest.size(), scratch, out);
+      index.find(s, kBenchLanes, wanted - longest.size(), scratch, out, longest.size());
       seconds.push_back(shared + seconds_since(start));
       seen.clear();
       for (const std::uint32_t id : longest) seen.insert(id);

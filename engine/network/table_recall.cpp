@@ -34,11 +34,10 @@ struct Best {
 
 // Scores kChunk neurons at a time, without the linear term, which the tables do not contain.
 std::vector<TopNeurons> top_neurons(const Layer& layer, Slice neurons, const BlockInput& in,
-                                    std::size_t samples) {
+                                    std::size_t samples, LayerScratch& scratch) {
   BlockInput plain = in;
   plain.features = nullptr;
   std::vector<Best> best(samples);
-  LayerScratch scratch;
   AlignedArray<float> z(std::min(kChunk, neurons.count) * in.lanes);
   for (std::size_t first = 0; first < neurons.count; first += kChunk) {
     const auto ids =
@@ -59,11 +58,12 @@ double table_recall(const Layer& layer, const BlockInput& in, std::uint64_t seed
   std::size_t hits = 0, all = 0;
   AlignedArray<float> x(in.width);
   std::vector<std::uint32_t> found;
+  LayerScratch scratch;  // empty: weights in training are never int8
   for (std::size_t part = 0; part < layer.parts(); ++part) {
     const Slice own = layer.neurons(part);
     const lsh::NeuronIndex& index = *layer.index(part);
     const std::size_t wanted = part_config(layer.config(), layer.shape().parts[part]).lsh;
-    const std::vector<TopNeurons> top = top_neurons(layer, own, in, samples);
+    const std::vector<TopNeurons> top = top_neurons(layer, own, in, samples, scratch);
     lsh::QueryScratch query = index.make_scratch(1, wanted);
     lsh::IdSet seen(own.count);
     for (std::size_t s = 0; s < samples; ++s) {

@@ -17,9 +17,9 @@ constexpr std::size_t kRecallSamples = 16;  // max samples of a block
 using TopNeurons = std::array<std::uint32_t, kRecallTop>;  // by falling output; UINT32_MAX: fewer neurons
 
 // The top neurons of the slice `neurons` for each of the first `samples` samples of a block with all its
-// inputs. O(samples * neurons * width).
+// inputs. O(samples * neurons * width). `scratch`: of the layer, for inference and a block of so many lanes.
 std::vector<TopNeurons> top_neurons(const Layer& layer, Slice neurons, const BlockInput& in,
-                                    std::size_t samples);
+                                    std::size_t samples, LayerScratch& scratch);
 
 // Mean recall over the first kRecallSamples of a block and the layer's parts. Each sample queries for as many
 // neurons as a block takes from tables (layer.lsh). `seed` orders tables.

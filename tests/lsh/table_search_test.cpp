@@ -134,6 +134,14 @@ TEST(SearchPolicy, FindGivesEachSampleItsOwnWithoutTheLongest) {
     itself += longest.contains(b * 700) ? 1 : count(out, b * 700);
   }
   EXPECT_GT(itself, 14);
+  std::size_t found = 0;  // of the rows that the caller does not score
+  for (std::uint32_t b = 0; b < 20; ++b) {
+    index.find(b, block.lanes, kManyRows, scratch, out, 100);
+    for (const std::uint32_t id : index.longest().first(100)) EXPECT_EQ(count(out, id), 0);
+    for (const std::uint32_t id : index.longest().subspan(100))
+      found += static_cast<std::size_t>(count(out, id));
+  }
+  EXPECT_GT(found, 0U);
 }
 
 TEST(SearchPolicy, GoesOnAsSaved) {
