@@ -94,7 +94,7 @@ Model keep(const slide::Config& config, Trainer&& trainer, std::shared_ptr<const
 // Trains on `data` and returns the model. Order: effective configuration, validation samples held out, memory
 // checked, rows with crosses, vectors of the first layer, training.
 Model train_on(const slide::Config& stated, RunData data, const Callbacks& callbacks) {
-  const slide::Config config = effective_config(stated, facts_of(data.train));
+  const slide::Config config = effective_config(stated, facts_of(data.train, data.text.get()));
   const bool tested = data.test && callbacks.evaluation;
   const std::optional<Dataset> validation = take_validation(config, data);
   const int threads = resolve_threads(static_cast<int>(config.train.threads));

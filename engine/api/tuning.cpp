@@ -19,9 +19,10 @@ Trial trial_of(const slide::Trial& trial) {
 }
 
 // Runs the search with the caller's options and callbacks, and copies its result to the public types.
-TuneResult tune_on(const slide::Config& stated, const Dataset& rows, const TuneOptions& options,
+TuneResult tune_on(const slide::Config& stated, const RunData& data, const TuneOptions& options,
                    const TuneCallbacks& callbacks) {
-  const slide::Config start = effective_config(stated, facts_of(rows));
+  const Dataset& rows = data.train;
+  const slide::Config start = effective_config(stated, facts_of(rows, data.text.get()));
   const int threads = resolve_threads(static_cast<int>(start.train.threads));
   slide::TuneOptions search;
   search.require_memory = [&](const slide::Config& config, const TrainingRows& trained) {
@@ -77,7 +78,7 @@ TuneResult tune(const Config& start, const Data& data, const TuneOptions& option
     const auto texts = read.text != nullptr ? named_label_texts(config.data) : nullptr;
     add_label_texts(config.data, texts.get(), static_cast<int>(config.train.threads), read);
     add_label_weights(config.data, read);
-    return tune_on(config, read.train, options, callbacks);
+    return tune_on(config, read, options, callbacks);
   });
 }
 

@@ -13,14 +13,20 @@ namespace slide {
 struct JobFacts {
   std::uint32_t processes = 1;  // that train together
   bool dense_only = false;      // all features of the training samples are dense columns
+  std::size_t labels = 0;       // of the training data; 0: not known yet
+  bool named_labels = false;    // each label has a name, and only these have
 };
 
 // The configuration that a job works by and that its model records: `stated` with its automatic values filled
 // in. It is made once for a job and does not change afterwards.
 //
-// - train.shards = 1 becomes the number of processes; a sentence about it is appended to `notes` (may be
-//   nullptr).
-// - Without sparse features, the linear term, idf factors and feature crosses are off.
+// - train.shards = 1 becomes the number of processes. A sentence says so; sentences are appended to `notes`
+// (may
+//   be nullptr).
+// - Without sparse features, the linear term, idf factors and feature crosses are off. A sentence names keys
+//   that asked for them.
+// - A last layer larger than the number of labels is refused where labels have names, else named in a
+// sentence.
 //
 // Values that follow from other keys stay as they are: layer size 0 (output_neurons()), wide_rate 0
 // (used_wide_rate()). Throws InputError where the result breaks a rule.

@@ -242,11 +242,14 @@ void get_network(ByteReader& in, std::uint32_t flags, StoredState stored, Networ
   if (config.data.idf_power != 0) set_scale(network, get_factors(in, config.data, network.sample_features()));
 }
 
-std::shared_ptr<const TextModel> get_text(ByteReader& in, const Config& config, const DataShape& shape,
-                                          const std::string& path) {
-  auto text = TextModel::from_bytes(in.take(in.get<std::uint64_t>()), config.text, path);
+std::shared_ptr<const TextModel> get_text(ByteReader& in, const Model& model, const std::string& path) {
+  auto text = TextModel::from_bytes(in.take(in.get<std::uint64_t>()), model.config.text, path);
+  const DataShape& shape = model.shape;
   if (text->feature_count() > shape.features - shape.dense || text->label_count() != shape.labels)
     in.refuse("a vocabulary of another size");
+  if (const std::size_t neurons = model.network.labels(); neurons != shape.labels)
+    fail_input("{}: {} output neurons, but names of {} labels; train anew with layer.-1.size=0", path,
+               neurons, shape.labels);
   return text;
 }
 
@@ -325,7 +328,7 @@ Model get_model(ByteReader& in, LoadOptimizer optimizer, const std::string& path
   model.neighbours = get_knn(in, flags, model);
   model.bytes.neighbours = left - in.left();
   left = in.left();
-  if ((flags & kFlagText) != 0) model.text = get_text(in, model.config, model.shape, path);
+  if ((flags & kFlagText) != 0) model.text = get_text(in, model, path);
   model.bytes.text = left - in.left();
   get_label_sections(in, flags, model);
   if (in.left() != 0) in.refuse("more than its configuration needs");

@@ -316,9 +316,9 @@ void add_label_weights(const DataConfig& config, RunData& data) {
       read_label_weights(file, data.train.label_count(), data.text.get(), train)));
 }
 
-JobFacts facts_of(const Dataset& train, const Cluster* cluster) {
+JobFacts facts_of(const Dataset& train, const TextModel* text, const Cluster* cluster) {
   return {cluster == nullptr ? 1U : static_cast<std::uint32_t>(cluster->size()),
-          train.dense_count() > 0 && train.sparse_count() == 0};
+          train.dense_count() > 0 && train.sparse_count() == 0, train.label_count(), text != nullptr};
 }
 
 std::optional<Dataset> take_validation(const Config& config, RunData& data) {

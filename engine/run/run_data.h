@@ -69,9 +69,9 @@ void add_label_weights(const DataConfig& config, RunData& data);
 // samples; nullopt where data.validation is not set. Throws InputError where too few samples have labels.
 std::optional<Dataset> take_validation(const Config& config, RunData& data);
 
-// The facts that effective_config() of a job on `train` needs. `cluster`: the processes that train together,
-// or nullptr.
-JobFacts facts_of(const Dataset& train, const Cluster* cluster = nullptr);
+// The facts that effective_config() of a job on `train` needs. `text`: its names of labels, or nullptr;
+// `cluster`: the processes that train together, or nullptr.
+JobFacts facts_of(const Dataset& train, const TextModel* text, const Cluster* cluster = nullptr);
 
 // Number of features known to a model.
 struct KnownFeatures {

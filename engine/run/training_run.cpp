@@ -167,7 +167,7 @@ RunData TrainingRun::load(const RunObserver& observer) {
   const auto start = std::chrono::steady_clock::now();
   RunData data = read();
   load_seconds_ = seconds_since(start);
-  config_.emplace(effective_config(stated_, facts_of(data.train, cluster_)));
+  config_.emplace(effective_config(stated_, facts_of(data.train, data.text.get(), cluster_), &notes_));
   notify(observer.data, data, load_seconds_);
   if (!saved_) {  // for the start line of the log
     train_labels_ = label_checksum(data.train);

@@ -90,7 +90,7 @@ TuneResult tune_to_file(const Config& start, const TuneOptions& options, const f
   for (const std::string& note : notes) {
     if (observer.note && !note.empty()) observer.note(note);
   }
-  const Config training = effective_config(searched, facts_of(data.train, cluster));
+  const Config training = effective_config(searched, facts_of(data.train, data.text.get(), cluster));
   if (cluster != nullptr) {
     require_same_data(*cluster, data);
     require_shared_evaluation(training);
