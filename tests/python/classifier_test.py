@@ -292,6 +292,12 @@ def test_a_broken_matrix_does_no_harm(samples, few):
     broken.indices[0] = 5000
     with pytest.raises(slide.InputError, match="features: row 0: id 5000 is out of range"):
         slide.Classifier(**few).fit(broken, y)
+    dense = slide.Classifier(**few).fit(x.toarray() + 1, y)  # without zeros, so as an array
+    for pointer, index in ((1000, 0), (-1, 0), (x.indptr[1], 5000), (x.indptr[1], -1)):
+        broken = x[:2].copy()
+        broken.indptr[1], broken.indices[0] = pointer, index
+        with pytest.raises(slide.InputError, match="X: the sparse matrix is damaged"):
+            dense.predict(broken)
     broken = x.copy()
     broken.data = broken.data[:-1]
     with pytest.raises(slide.InputError, match="as many values as ids"):

@@ -203,10 +203,19 @@ def _place_of_no_number(x: Any) -> str:
     return f"row {row}, column {column} is {array[row, column]}"
 
 
+def _require_sound(x: Any, what: str) -> Any:
+    """A CSR matrix whose indices and pointers are those of its shape, which SciPy does not check before it follows them."""
+    try:
+        x.check_format(full_check=True)
+    except ValueError as fault:
+        raise InputError(f"{what}: the sparse matrix is damaged: {fault}") from None
+    return x
+
+
 def array_of(x: Any) -> np.ndarray:
     """Features as a dense array of float32 without gaps: the same object where it is one."""
     x = _plain_frame(x)
-    return np.ascontiguousarray(_checked_array(csr_of(x).toarray() if is_sparse(x) else x))
+    return np.ascontiguousarray(_checked_array(_require_sound(csr_of(x), "X").toarray() if is_sparse(x) else x))
 
 
 def features_of(x: Any) -> Any:
@@ -274,7 +283,7 @@ def labels_of_sparse(y: Any) -> Rows:
             "as (Y > 0).astype(int)"
         )
     if y.nnz and not np.all(y.data):
-        y = y.copy()
+        y = _require_sound(y, "labels").copy()
         y.eliminate_zeros()
     return y.indptr, y.indices, None, y.shape[1]
 
