@@ -90,6 +90,10 @@ class FirstRows {
 
 void check_width(const std::string& place, std::size_t numbers, std::size_t width) {
   if (numbers == width) return;
+  if (numbers == 0)
+    fail_input(
+        "{}: a word without numbers behind it; give a word and its vector a line, as word2vec's text has",
+        place);
   fail_input(
       "{}: a vector of {} numbers, but the first layer has {} neurons; set layer.0.size={}, or take other "
       "vectors",
