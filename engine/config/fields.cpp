@@ -133,8 +133,8 @@ std::vector<Field> data_fields(DataConfig& c) {
        "order in the file; none = samples are drawn; empty = the same, unless slide tune finds "
        "that the order in the file matters; interactions: the column of times, or none, or order.",
        "\"\""},
-      {"train_first", count(c.train_first, 0, kMax31), "IDX: train on the first n samples only, 0 = all."},
-      {"test_last", count(c.test_last, 0, kMax31), "IDX: test on the last n samples only, 0 = all."},
+      {"train_first", count(c.train_first, 0, kMax31), "Train on the first n samples only, 0 = all."},
+      {"test_last", count(c.test_last, 0, kMax31), "Test on the last n samples only, 0 = all."},
   };
 }
 

@@ -91,8 +91,8 @@ struct DataConfig {
   // one value per training sample, or empty; time may also be kFileOrder or kNoTime.
   std::string group;              // samples of a group are held out together
   std::string time;               // the latest samples are held out
-  std::uint32_t train_first = 0;  // IDX: use the first n samples for training, 0 = all
-  std::uint32_t test_last = 0;    // IDX: use the last n samples of the test file, 0 = all
+  std::uint32_t train_first = 0;  // use the first n samples for training, 0 = all
+  std::uint32_t test_last = 0;    // use the last n samples of the test file, 0 = all
 };
 
 // [train]: the training loop.

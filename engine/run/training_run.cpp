@@ -168,6 +168,11 @@ RunData TrainingRun::load(const RunObserver& observer) {
   RunData data = read();
   load_seconds_ = seconds_since(start);
   config_.emplace(effective_config(stated_, facts_of(data.train, data.text.get(), cluster_), &notes_));
+  const DataConfig& keys = config_->data;
+  if (data.train.keys() && !keys.validation.wanted() && keys.test_after.empty() &&
+      keys.kind != DataKind::kInteractions)
+    notes_.push_back(
+        "warning: data.group and data.time choose validation samples, but data.validation is not set");
   notify(observer.data, data, load_seconds_);
   if (!saved_) {  // for the start line of the log
     train_labels_ = label_checksum(data.train);

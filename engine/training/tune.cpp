@@ -28,6 +28,13 @@ bool are_adjacent(const std::vector<double>& values, double a, double b) {
                       [&](double value) { return value > std::min(a, b) && value < std::max(a, b); });
 }
 
+// The given keys, and those that have no effect on dense features alone.
+std::vector<std::string> fixed_keys(std::vector<std::string> given, const Dataset& data) {
+  if (data.dense_count() > 0 && data.sparse_count() == 0)
+    given.insert(given.end(), {"data.idf_power=0", "data.crosses=0", "layer.-1.wide=false"});
+  return given;
+}
+
 class Search {
  public:
   Search(const Config& start, const Dataset& data, const TuneOptions& options)
@@ -35,7 +42,7 @@ class Search {
         start_(start),
         text_(to_toml(start)),
         seed_(start.train.seed),
-        space_(start, options.fixed),
+        space_(start, fixed_keys(options.fixed, data)),
         moves_(space_.sweep()),
         proposals_(proposals_for(traits_of(data))),
         runner_(start, data, options) {}

@@ -71,6 +71,13 @@ class DenseTest : public CliTest {
   }
 };
 
+TEST_F(DenseTest, ASearchLeavesKeysOfSparseFeaturesAlone) {
+  const Outcome done = expect_done(slide_.run({"tune", "X.trn.npy", "--trials", "30", "--out", "t.toml",
+                                               "--set", "train.epochs=1", "layer.0.size=8"}));
+  for (const char* key : {"idf_power", "crosses", "wide"}) EXPECT_FALSE(contains(done.out, key)) << done.out;
+  EXPECT_TRUE(contains(done.out, "loss.kind")) << done.out;
+}
+
 TEST_F(DenseTest, TrainsTestsAndPredicts) {
   for (const std::string config : {"small.toml", "one.toml"}) {
     const std::string out = config + ".run";

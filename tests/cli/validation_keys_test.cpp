@@ -105,6 +105,8 @@ TEST_F(ValidationKeysCliTest, TrainSaysHowItsPartWasChosen) {
   }
   ASSERT_EQ(teach_with("v.tsv", {"data.validation=0.0"}).code, 0);
   EXPECT_FALSE(first_event().contains("validation_by"));
+  EXPECT_TRUE(contains(teach_with("v.tsv", {"data.validation=0.0", "data.group=g.txt"}).err,
+                       "choose validation samples, but data.validation is not set"));
 }
 
 TEST_F(ValidationKeysCliTest, AColumnAndAFileComeToTheSameModelOnAnyNumberOfThreads) {
