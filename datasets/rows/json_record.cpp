@@ -231,9 +231,7 @@ std::string not_finite(std::string_view line, std::size_t column) {
 
 // Parses by callbacks (RecordListener), without a tree of values, and makes faults readable.
 void parse_json_record(std::string_view line, const RecordColumns& columns, JsonRecord& record) {
-  if (nests_too_deep(line)) throw RowFault{1, fmt::format("nested deeper than {} values", kMaxNesting)};
-  if (const std::size_t nul = find_nul(line); nul != std::string_view::npos)
-    throw RowFault{nul + 1, "a NUL byte, which no JSON has; remove it"};
+  if (const auto fault = foreign_json_fault(line)) throw RowFault{fault->byte, fault->what};
   RecordListener listener(columns, record);
   if (Json::sax_parse(line.begin(), line.end(), &listener)) return;
   const RowFault& fault = listener.fault();
@@ -255,7 +253,7 @@ std::vector<std::string> json_columns(std::string_view line) {
 
 std::vector<JsonVector> json_vectors(std::string_view line) {
   VectorListener listener;
-  if (nests_too_deep(line) || !Json::sax_parse(line.begin(), line.end(), &listener)) return {};
+  if (foreign_json_fault(line) || !Json::sax_parse(line.begin(), line.end(), &listener)) return {};
   return std::move(listener.vectors);
 }
 

@@ -1,9 +1,14 @@
 #include "engine/base/foreign_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace slide {
 
+namespace {
+
+// Whether objects and arrays nest deeper than kMaxNesting; exact up to the first byte that is not JSON.
 // Counts brackets outside of strings.
 bool nests_too_deep(std::string_view json) {
   std::size_t depth = 0;
@@ -22,6 +27,15 @@ bool nests_too_deep(std::string_view json) {
     }
   }
   return false;
+}
+
+}  // namespace
+
+std::optional<JsonFault> foreign_json_fault(std::string_view json) {
+  if (const std::size_t nul = json.find('\0'); nul != std::string_view::npos)
+    return JsonFault{nul + 1, "a NUL byte, which no JSON has"};
+  if (nests_too_deep(json)) return JsonFault{1, fmt::format("nested deeper than {} values", kMaxNesting)};
+  return std::nullopt;
 }
 
 bool has_control(std::string_view text, bool tab) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,15 +13,13 @@ namespace slide {
 // recurse to its depth, so that deeper text is refused before parsing.
 inline constexpr std::size_t kMaxNesting = 32;
 
-// Whether objects and arrays of a JSON text nest deeper than kMaxNesting. Exact up to the first byte that is
-// not JSON.
-bool nests_too_deep(std::string_view json);
-
-// Place of the first NUL byte, or npos. No JSON has one, but nlohmann's parser takes it for the end of the
-// text and ignores what follows.
-inline std::size_t find_nul(std::string_view json) {
-  return json.find('\0');
-}
+// Why a text must not reach a JSON parser, or nullopt: it nests deeper than kMaxNesting, or has a NUL byte,
+// which nlohmann's parser takes for the end of the text. Ask before every parse of a text that others wrote.
+struct JsonFault {
+  std::size_t byte;  // from 1
+  std::string what;  // "nested deeper than 32 values"
+};
+std::optional<JsonFault> foreign_json_fault(std::string_view json);
 
 // Whether the text has a control character (U+0000 to U+001F, U+007F), which can move the cursor of a
 // terminal or end a line. `tab`: TAB is allowed.

@@ -22,7 +22,7 @@ constexpr std::string_view kEnding = ".slide";
 
 // Parses a line of the log; nullopt where it is none.
 std::optional<RegistryChange> change_of(std::string_view line) {
-  if (nests_too_deep(line)) return std::nullopt;
+  if (foreign_json_fault(line)) return std::nullopt;
   const Json json = Json::parse(line, nullptr, false);
   if (!json.is_object()) return std::nullopt;
   RegistryChange change;

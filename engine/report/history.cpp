@@ -33,9 +33,9 @@ std::string read_text(const fs::path& path, std::size_t max_bytes = kMaxTextByte
   return read_text_file(path.string(), "check the path and its permissions", max_bytes);
 }
 
-// Returns a discarded value where the text is not JSON or nests too deep.
+// Returns a discarded value where the text is not JSON.
 Json parse(std::string_view text) {
-  return nests_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
+  return foreign_json_fault(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
 }
 
 fs::path log_of(const std::string& path) {

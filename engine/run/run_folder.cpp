@@ -191,7 +191,7 @@ bool RunFolder::has_checkpoint() const {
 
 bool RunFolder::is_finished() const {
   const std::string text = text_of(environment());
-  if (nests_too_deep(text)) return false;
+  if (foreign_json_fault(text)) return false;
   const auto facts = nlohmann::json::parse(text, nullptr, false);
   return facts.is_object() && facts.value("finished", nlohmann::json()) == nlohmann::json(true);
 }

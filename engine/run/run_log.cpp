@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/base/foreign_text.h"
 
 namespace slide {
 
@@ -85,6 +86,7 @@ void RunLog::also_write_events(const std::string& path) {
   std::vector<nlohmann::ordered_json> past;
   std::ifstream log(path_, std::ios::binary);
   for (std::string line; std::getline(log, line);) {
+    if (foreign_json_fault(line)) continue;
     nlohmann::ordered_json event = nlohmann::ordered_json::parse(line, nullptr, false);
     if (!part_of(event).empty()) past.push_back(std::move(event));
   }

@@ -60,7 +60,7 @@ void finish_row(const ScoreLine& line, const LabelIndex& index, std::vector<Scor
 // Beginning of a line of `slide predict --json`: for a sample, and for a user.
 constexpr std::string_view kJsonLine = "{\"predictions\":", kJsonOfUser = "{\"user\":";
 
-[[noreturn]] void fail_json(const ScoreLine& line, const char* what) {
+[[noreturn]] void fail_json(const ScoreLine& line, std::string_view what) {
   fail_input("{}:{}:1: {}; want {}[{{\"id\":..,\"score\":..}},..]}}", line.origin, line.number, what,
              kJsonLine);
 }
@@ -83,8 +83,7 @@ ScoreEntry parse_json_prediction(const nlohmann::json& one, const ScoreLine& lin
 // {"user": name, "predictions": [...]}; `user`: receives the name, nullptr where lines have none.
 void parse_json_line(const ScoreLine& line, LabelIndex& index, std::vector<ScoreEntry>& row,
                      std::string* user) {
-  if (nests_too_deep(line.text)) fail_json(line, "nested too deep");
-  if (find_nul(line.text) != std::string_view::npos) fail_json(line, "there is a NUL byte");
+  if (const auto fault = foreign_json_fault(line.text)) fail_json(line, fault->what);
   const nlohmann::json object = nlohmann::json::parse(line.text, nullptr, false);
   const auto predictions = object.is_object() ? object.find("predictions") : object.end();
   if (predictions == object.end() || !predictions->is_array()) fail_json(line, "this is no whole object");

@@ -89,8 +89,9 @@ void write_thresholds(const std::string& path, const Thresholds& thresholds,
 // nullopt to skip it.
 Thresholds read_thresholds(const std::string& path, const FindLabel& find) {
   const FileBytes file(path);
+  if (foreign_json_fault(file.text())) refuse_thresholds(path);
   const ThresholdJson json = ThresholdJson::parse(file.text(), nullptr, false);
-  if (!json.is_object() || find_nul(file.text()) != std::string_view::npos) refuse_thresholds(path);
+  if (!json.is_object()) refuse_thresholds(path);
   const double all = threshold_in(json, path);
   std::vector<LabelThreshold> own;
   if (const auto labels = json.find("labels"); labels != json.end()) {

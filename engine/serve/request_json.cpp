@@ -9,10 +9,9 @@
 namespace slide::serve {
 
 RequestJson parse_request(std::string_view body) {
-  if (nests_too_deep(body))
-    fail_input("the body is nested more than {} deep; send an object as {{\"text\": \"...\"}}", kMaxNesting);
-  if (const std::size_t nul = find_nul(body); nul != std::string_view::npos)
-    fail_input("the body is no JSON (byte {} is NUL); send an object as {{\"text\": \"...\"}}", nul + 1);
+  if (const auto fault = foreign_json_fault(body))
+    fail_input("the body is no JSON (byte {}: {}); send an object as {{\"text\": \"...\"}}", fault->byte,
+               fault->what);
   try {
     return RequestJson::parse(body);
   } catch (const RequestJson::parse_error& error) {

@@ -9,26 +9,41 @@ std::string nested(std::size_t depth) {
   return std::string(depth, '[') + std::string(depth, ']');
 }
 
+bool is_refused(const std::string& json) {
+  return foreign_json_fault(json).has_value();
+}
+
 TEST(ForeignTextTest, CountsHowDeepJsonIsNested) {
-  EXPECT_FALSE(nests_too_deep(""));
-  EXPECT_FALSE(nests_too_deep(nested(kMaxNesting)));
-  EXPECT_TRUE(nests_too_deep(nested(kMaxNesting + 1)));
+  EXPECT_FALSE(is_refused(""));
+  EXPECT_FALSE(is_refused(nested(kMaxNesting)));
+  EXPECT_TRUE(is_refused(nested(kMaxNesting + 1)));
   std::string objects;
   for (std::size_t i = 0; i <= kMaxNesting; ++i) objects += "{\"a\":";
-  EXPECT_TRUE(nests_too_deep(objects));
+  EXPECT_TRUE(is_refused(objects));
   std::string side_by_side = "[";
   for (int i = 0; i < 1000; ++i) side_by_side += "[],{},";
-  EXPECT_FALSE(nests_too_deep(side_by_side + "[]]"));
-  EXPECT_TRUE(nests_too_deep(std::string(10, ']') + nested(kMaxNesting + 1)));
+  EXPECT_FALSE(is_refused(side_by_side + "[]]"));
+  EXPECT_TRUE(is_refused(std::string(10, ']') + nested(kMaxNesting + 1)));
+}
+
+TEST(ForeignTextTest, SaysWhatIsWrongOfJsonAndWhere) {
+  const auto nul = foreign_json_fault(std::string("{}") + '\0' + nested(kMaxNesting + 1));
+  ASSERT_TRUE(nul);
+  EXPECT_EQ(nul->byte, 3u);
+  EXPECT_EQ(nul->what, "a NUL byte, which no JSON has");
+  const auto deep = foreign_json_fault(nested(kMaxNesting + 1));
+  ASSERT_TRUE(deep);
+  EXPECT_EQ(deep->byte, 1u);
+  EXPECT_EQ(deep->what, "nested deeper than 32 values");
 }
 
 TEST(ForeignTextTest, BracketsInStringsNestNothing) {
   const std::string brackets(100, '[');
-  EXPECT_FALSE(nests_too_deep("[\"" + brackets + "\"]"));
-  EXPECT_FALSE(nests_too_deep("[\"\\\"" + brackets + "\"]")) << "an escaped quote ends no string";
-  EXPECT_TRUE(nests_too_deep("[\"\\\\\"" + brackets)) << "an escaped backslash escapes no quote";
-  EXPECT_FALSE(nests_too_deep("[\"" + brackets)) << "a string without an end";
-  EXPECT_FALSE(nests_too_deep("[\"\\"));
+  EXPECT_FALSE(is_refused("[\"" + brackets + "\"]"));
+  EXPECT_FALSE(is_refused("[\"\\\"" + brackets + "\"]")) << "an escaped quote ends no string";
+  EXPECT_TRUE(is_refused("[\"\\\\\"" + brackets)) << "an escaped backslash escapes no quote";
+  EXPECT_FALSE(is_refused("[\"" + brackets)) << "a string without an end";
+  EXPECT_FALSE(is_refused("[\"\\"));
 }
 
 TEST(ForeignTextTest, QuotesTheFirstEightyCharacters) {

@@ -78,6 +78,12 @@ TEST_F(ConvertModelTest, RefusesWhatDoesNotFit) {
   expect_bad("missing.json", {"out", "small.slide", "--threshold", "missing.json"});
   write_file(slide_.path("no.json"), "[0.5]");
   expect_bad("no.json: is no file of thresholds", {"out", "small.slide", "--threshold", "no.json"});
+  for (const std::string& behind : {std::string(1, '\0') + "}", std::string(100, '[')}) {
+    write_file(slide_.path("odd.json"), R"({"threshold": 0.5})" + behind);
+    expect_bad("odd.json: is no file of thresholds", {"out", "small.slide", "--threshold", "odd.json"});
+    write_file(slide_.path("odd.jsonl"), R"({"predictions":[{"id":1,"score":0.5}]})" + behind + "\n");
+    expect_refused(slide_.run({"evaluate", "odd.jsonl", "data/test.txt"}), "odd.jsonl:1:1: ");
+  }
   write_file(slide_.path("far.json"), R"({"threshold":0.5,"labels":[{"id":100000,"threshold":0.5}]})");
   expect_bad("the model has no label 100000", {"out", "small.slide", "--threshold", "far.json"});
   write_file(slide_.path("two.json"),

@@ -54,7 +54,7 @@ TEST_F(HttpServerTest, SizesAreBoundedWithoutAnOption) {
   EXPECT_EQ(code(100, 16384), 431u);
   const std::string deep = R"({"features": )" + std::string(32, '[') + std::string(32, ']') + "}";
   const Answer refused = server.client().ask("POST", "/predict", deep);
-  EXPECT_TRUE(contains(refused.body, "nested more than 32 deep"));
+  EXPECT_TRUE(contains(refused.body, "nested deeper than 32 values"));
   EXPECT_EQ(server.stop(), 0) << server.errors();
 }
 

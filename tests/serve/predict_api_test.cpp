@@ -372,7 +372,7 @@ TEST_F(PredictApiTest, WrongRequestsAreToldSoInOneLine) {
   for (int i = 0; i < 4097; ++i) many["inputs"].push_back({{"features", Json::object()}});
   EXPECT_EQ(ids.client().predict(many).code, 400u);
   const std::string nul = std::string(R"({"features": {}})") + '\0' + R"({"features": {}})";
-  EXPECT_TRUE(contains(ids.client().ask("POST", "/predict", nul).body, "byte 17 is NUL"));
+  EXPECT_TRUE(contains(ids.client().ask("POST", "/predict", nul).body, "byte 17: a NUL byte"));
   EXPECT_EQ(ids.stop(), 0) << ids.errors();
   EXPECT_EQ(text.stop(), 0) << text.errors();
 }
