@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "datasets/formats/dense_data.h"
+#include "datasets/rows/data_parts.h"
 #include "engine/base/error.h"
 #include "engine/cli/commands.h"
 #include "engine/cli/options.h"
@@ -146,6 +148,15 @@ Output output_of(const TuneCommand& command, const Config& start) {
   return output;
 }
 
+// A search reads no test data, but its configuration names them.
+void require_test_data(const std::string& given) {
+  std::error_code ignored;
+  const std::string name = expanded(given);
+  if (given.empty() || is_file_list(name) || fs::exists(name, ignored)) return;
+  fail_input("{}: no such file{}; check the path of the test data", name,
+             is_pattern(name) ? ", and the pattern matches none" : "");
+}
+
 void run_tune(const TuneCommand& command, Cluster& cluster) {
   tolerate_closed_output();
   TuneOptions options;
@@ -155,6 +166,7 @@ void run_tune(const TuneCommand& command, Cluster& cluster) {
   if (!sourced.config.train.init.empty())
     fail_input("train.init is set, but a search trains from the beginning; leave it out");
   const Config& start = sourced.config;
+  require_test_data(start.data.test);
   options.fixed = sourced.given;
   if (command.train_seconds) options.train_seconds = *command.train_seconds;
   const Output output = output_of(command, start);

@@ -78,6 +78,8 @@ TEST_F(BadInputTest, Configuration) {
 TEST_F(BadInputTest, DataFiles) {
   expect(2, "none.txt: no such file", {"train", "c.toml", "--set", "data.train=none.txt"});
   expect(2, "none.txt: no such file", train({"--set", "data.test=none.txt"}));
+  expect(2, "none.txt: no such file",
+         {"tune", "c.toml", "--set", "data.train=data/train.txt", "data.test=none.txt", "--out", "t.toml"});
   expect_bad_data("", "bad.txt:1:1");
   expect_bad_data("hello\n", "bad.txt:1:1");
   expect_bad_data("2 5 4\n0 0:1\n0 1:nan\n", "bad.txt:3:5");
