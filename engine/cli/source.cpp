@@ -213,6 +213,8 @@ Sourced resolve(const Source& source) {
   const std::string& path = named_config ? source.name : source.config;
   const ConfigText file = path.empty() ? ConfigText() : read_config_text(path);
   sourced.config = of_file(source, file, given);
+  if (source.forget && sourced.config.train.init.empty())
+    fail_input("--forget is for incremental training; give it with --init MODEL");
   print_notes(notes_on_keys(file, given, sourced.config));
   return sourced;
 }

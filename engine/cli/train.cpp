@@ -326,8 +326,6 @@ void train(TrainingRun& run, const TrainCommand& command, Cluster& cluster,
 void begin(TrainCommand command, Cluster& cluster, std::optional<StopSignal>& signals) {
   const Descriptor held = hold_stream(command.source.init);
   Config config = resolve(command.source).config;
-  if (command.source.forget && config.train.init.empty())
-    fail_input("--forget is for incremental training; give it with --init MODEL");
   const fs::path folder =
       command.out.empty() ? "run" / fs::path(default_name(command.source, config)) : fs::path(command.out);
   TrainingRun run(std::move(config), folder, &cluster);
