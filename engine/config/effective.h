@@ -20,13 +20,11 @@ struct JobFacts {
 // The configuration that a job works by and that its model records: `stated` with its automatic values filled
 // in. It is made once for a job and does not change afterwards.
 //
-// - train.shards = 1 becomes the number of processes. A sentence says so; sentences are appended to `notes`
-// (may
-//   be nullptr).
-// - Without sparse features, the linear term, idf factors and feature crosses are off. A sentence names keys
-//   that asked for them.
-// - A last layer larger than the number of labels is refused where labels have names, else named in a
-// sentence.
+// - train.shards = 1 becomes the number of processes.
+// - Without sparse features, the linear term, idf factors and feature crosses are off.
+// - A last layer larger than the number of labels stays, but is refused where labels have names.
+//
+// A sentence for each change that was not to be expected is appended to `notes` (may be nullptr).
 //
 // Values that follow from other keys stay as they are: layer size 0 (output_neurons()), wide_rate 0
 // (used_wide_rate()). Throws InputError where the result breaks a rule.
