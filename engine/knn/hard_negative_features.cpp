@@ -77,8 +77,11 @@ void HardNegativeFeatures::make_list(std::uint32_t feature, Scratch& scratch) co
     const SparseRow row = scale_.scaled(train_.features(sample), scratch.scaled);
     const auto at = std::lower_bound(row.ids.begin(), row.ids.end(), feature) - row.ids.begin();
     const float own = std::fabs(row.values[static_cast<std::size_t>(at)]);
-    make_room(count, row.ids.size(), scratch);
-    for (std::size_t i = 0; i < row.ids.size(); ++i)
+    // Of a long row every step-th feature, others for another list: else a row of n features, each of a label
+    // of its own, costs n^2.
+    const std::size_t step = (row.ids.size() + kMaxOfRow - 1) / kMaxOfRow;
+    make_room(count, std::min(row.ids.size(), kMaxOfRow), scratch);
+    for (std::size_t i = step < 2 ? 0 : feature % step; i < row.ids.size(); i += step)
       add(row.ids[i], own * std::fabs(row.values[i]), scratch, count);
   }
   find_largest(kListed * wanted_, count, scratch);

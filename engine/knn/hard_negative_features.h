@@ -27,10 +27,11 @@ namespace slide {
 
 class HardNegativeFeatures {
  public:
-  static constexpr std::size_t kStrongest = 16;  // strongest features of a label that are used
-  static constexpr std::size_t kSamples = 8;     // sampled samples per feature, evenly spaced
-  static constexpr std::size_t kListed = 4;      // multiple of `wanted`: cached per feature
-  static constexpr std::size_t kTaken = 1;       // multiple of `wanted`: used per list
+  static constexpr std::size_t kStrongest = 16;   // strongest features of a label that are used
+  static constexpr std::size_t kSamples = 8;      // sampled samples per feature, evenly spaced
+  static constexpr std::size_t kMaxOfRow = 4096;  // features of a sample that one list counts
+  static constexpr std::size_t kListed = 4;       // multiple of `wanted`: cached per feature
+  static constexpr std::size_t kTaken = 1;        // multiple of `wanted`: used per list
 
   // Uses the samples of `train`, scaled by `scale`; each label gets up to `wanted` features. The co-occurring
   // features of feature t are the features f with the largest sum of |x[t] x[f]| over the sampled samples x
