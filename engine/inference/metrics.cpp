@@ -14,6 +14,8 @@
 namespace slide {
 namespace {
 
+constexpr double kMaxInverse = 1e200;  // of a propensity, so that sums are finite
+
 // DCG discount of a hit at `rank`, counted from 0.
 double discount(std::size_t rank) {
   return 1.0 / std::log2(static_cast<double>(rank) + 2.0);
@@ -39,6 +41,9 @@ InversePropensities::InversePropensities(std::span<const std::uint32_t> label_fr
   if (!(a >= 0) || !(b > 0)) fail_input("propensities need A >= 0 and B > 0, not A = {}, B = {}", a, b);
   const double log_samples = std::log(static_cast<double>(std::max<std::size_t>(samples, 1)));
   const double c = std::max(0.0, log_samples - 1.0) * std::pow(b + 1.0, a);
+  if (!(c < kMaxInverse))
+    fail_input("propensities of A = {} and B = {} are too small to be numbers; published are .55 and 1.5", a,
+               b);
   const auto value = [&](std::size_t frequency) {
     return 1.0 + c * std::exp(-a * std::log(static_cast<double>(frequency) + b));
   };

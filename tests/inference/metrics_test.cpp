@@ -27,6 +27,13 @@ TEST(Metrics, WithoutSamplesEverythingIsZero) {
   EXPECT_EQ(metrics.psp(3), 0);
 }
 
+TEST(Metrics, PropensitiesThatAreNoNumbersAreRefused) {
+  const Labels frequencies = {3, 1};
+  for (const auto& [a, b] : {std::pair(1e30, 1e30), {800.0, 1.5}})
+    EXPECT_THROW(InversePropensities(frequencies, 40, a, b), InputError) << a;
+  EXPECT_NO_THROW(InversePropensities(frequencies, 40, 10.0, 1000.0));
+}
+
 TEST(Metrics, ARatioOfSumsIsAtMostOne) {
   ASSERT_GT((0.1 + 0.2) + 0.3, (0.3 + 0.2) + 0.1);  // in doubles
   Metrics metrics({3}, weights({0.1, 0.2, 0.3}));
