@@ -52,7 +52,7 @@ bool same_samples(const std::optional<Neighbours>& a, const std::optional<Neighb
 void check_same(const Model& first, const std::string& first_name, const Model& other,
                 const std::string& name) {
   const auto fail = [&](const std::string& why) {
-    fail_input("{} and {} {}; average models of the same data", first_name, name, why);
+    fail_input("{} and {} {}; average models of the same data and configuration", first_name, name, why);
   };
   const DataShape &a = first.shape, &b = other.shape;
   if (a.features != b.features || a.labels != b.labels || a.dense != b.dense)
@@ -61,12 +61,12 @@ void check_same(const Model& first, const std::string& first_name, const Model& 
   if (first.network.labels() != other.network.labels())
     fail(fmt::format("have output layers of {} and {} neurons (layer.-1.size)", first.network.labels(),
                      other.network.labels()));
-  if (a.samples != b.samples || a.label_frequencies != b.label_frequencies ||
-      !same_samples(first.neighbours, other.neighbours))
+  if (a.samples != b.samples || a.label_frequencies != b.label_frequencies)
     fail("were trained on other samples");
   if (text_of(first) != text_of(other)) fail("have other words or names");
   if (const auto key = first_changed_key(first.config, other.config, is_same))
     fail(fmt::format("differ in '{} {} = {}'", key->heading, key->key, key->before));
+  if (!same_samples(first.neighbours, other.neighbours)) fail("were trained on other samples");
   const auto own = crosses_of(first.network).crosses(), theirs = crosses_of(other.network).crosses();
   if (!std::ranges::equal(own, theirs)) fail("have other feature crosses (data.crosses)");
   if (!std::ranges::equal(scale_of(first.network).factors(), scale_of(other.network).factors()))

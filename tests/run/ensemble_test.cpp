@@ -127,6 +127,8 @@ TEST_P(EnsembleRefusalTest, RefusesModelsThatDiffer) {
   const std::string larger = trained("b", {"layer.-1.size=50"});
   expect("output layers of 30 and 50 neurons", {a, larger});
   expect("output layers of 50 and 30 neurons", {larger, a});
+  expect("differ in '[neighbours] share",
+         {trained("b", {"neighbours.share=0.2"}), trained("c", {"neighbours.share=0"})});
   expect("[data] normalize", {a, trained("b", {"data.normalize=false"})});
   expect("[loss] kind", {a, trained("b", {"loss.kind=softmax"})});
   expect("[neighbours] share = 0.1",
