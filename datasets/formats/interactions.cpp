@@ -288,10 +288,9 @@ std::shared_ptr<const TextModel> learn_items(std::span<const TextSource> sources
                                              const TextOptions& text, std::size_t chunk_bytes) {
   const InteractionLog log(sources, options, std::nullopt, chunk_bytes);
   const std::vector<std::uint32_t> order = items_to_learn(log, text, nullptr);
-  if (order.empty()) {
-    fail_input("{}: no item occurs with {} users or more; lower text.min_count or check the data",
+  if (order.empty())
+    fail_input("{}: no item has {} users of a weight above 0; lower text.min_count or check the data",
                sources.front().origin, text.min_count);
-  }
   TextModelParts parts;
   parts.form = log.form();
   add_items(log, order, sources.front().origin, parts);

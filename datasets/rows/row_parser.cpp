@@ -150,7 +150,9 @@ const char* parse_labels(const Line& line, std::vector<std::uint32_t>& labels) {
   }
   if (!ascending) {
     std::sort(labels.begin(), labels.end());
-    if (labels.size() > 2 && labels.back() <= 1) fail_indicator(line);
+    const std::uint64_t all = line.syntax.label_limit;
+    if (labels.size() > 2 && labels.back() <= 1 && (all == kIdLimit || labels.size() >= all))
+      fail_indicator(line);
     labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
   }
   return at;

@@ -16,6 +16,8 @@ namespace slide {
 
 namespace {
 
+constexpr float kMaxWeight = 1e6F;  // as of loss.positive_weight
+
 // Parses lines of name, tab and weight.
 class NamedWeights {
  public:
@@ -78,6 +80,8 @@ std::vector<float> read_label_weights(const std::string& path, std::size_t label
                                      : parse_weights(file.text(), path, labels, data, "labels");
   if (std::ranges::all_of(weights, [](float weight) { return weight == 0; }))
     fail_input("{}: all weights are 0; give some labels one", path);
+  if (const float largest = std::ranges::max(weights); largest > kMaxWeight)
+    fail_input("{}: the weight {} is above {}; give smaller ones", path, largest, kMaxWeight);
   return weights;
 }
 

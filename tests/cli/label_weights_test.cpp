@@ -57,6 +57,8 @@ TEST_F(LabelWeightsCliTest, AreRefusedInOneLine) {
   refused("w.txt", "w.txt:3: a weight more than the 2 labels of ");
   write_file(slide_.path("w.txt"), "1\n-2\n");
   refused("w.txt", "w.txt:2: the weight '-2' is no number from 0 on");
+  write_file(slide_.path("w.txt"), "1\n1e30\n");
+  refused("w.txt", "w.txt: the weight 1e+30 is above 1000000; give smaller ones");
   write_file(slide_.path("w.txt"), "0\n0\n");
   refused("w.txt", "w.txt: all weights are 0");
   write_file(slide_.path("w.txt"), "rare\t1\nseldom\t2\n");

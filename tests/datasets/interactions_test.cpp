@@ -214,7 +214,7 @@ TEST(Interactions, ItemsAreFeaturesAndLabelsByFallingNumberOfUsers) {
   EXPECT_EQ(names_of(*items_of("u b a b b\nv a c\nw c a\n", frequent)), (Strings{"a"}));
   frequent.min_count = 9;
   EXPECT_EQ(input_error([&] { items_of("u a\n", frequent); }),
-            "log: no item occurs with 9 users or more; lower text.min_count or check the data");
+            "log: no item has 9 users of a weight above 0; lower text.min_count or check the data");
 }
 
 TEST(Interactions, MoreOfALogAddsItsOwnBehindThoseKnown) {

@@ -160,6 +160,8 @@ TEST_F(LabelListsTest, ColumnsInRowsOfFeaturesAreRefused) {
         contains(message, ":1: '0,0,1,0' is a column for each label; write the ids of those that are 1"));
   }
   EXPECT_EQ(parse_dataset("3,1,3 1:1\n", "data", {}).labels(0).size(), 2U) << "ids may repeat";
+  EXPECT_EQ(parse_dataset("1 4 159\n0,1,1 1:1\n", "data", {}).labels(0).size(), 2U)
+      << "3 columns are not 159";
 }
 
 // A matrix of SciPy has columns alone; one of features and one of labels.

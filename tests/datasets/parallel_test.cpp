@@ -112,7 +112,7 @@ std::optional<std::string> slow_row(std::string line) {
       if (!label) return {};
       labels.insert(*label);
     }
-    if (parts.size() > 2 && *labels.rbegin() <= 1) return {};  // a column for each label, not ids
+    if (parts.size() >= kLabels && *labels.rbegin() <= 1) return {};  // a column for each label, not ids
     tokens.erase(tokens.begin());
   }
   for (const std::string& token : tokens) {
