@@ -52,7 +52,7 @@ run_blocks() {  # file
   make_checkout "$place/tree"
   for block in "$place"/blocks/*.sh; do
     line=$((10#$(basename "$block" .sh)))
-    (cd "$place/tree" && timeout 60 bash -euo pipefail "$block") > "$place/log" 2>&1 && continue
+    (cd "$place/tree" && timeout 300 bash -euo pipefail "$block") > "$place/log" 2>&1 && continue
     fault "$1:$line: this block fails (exit code $?):"
     sed 's/^/    /' "$block" "$place/log" >&2
   done
