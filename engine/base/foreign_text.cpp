@@ -33,7 +33,7 @@ bool nests_too_deep(std::string_view json) {
 
 std::optional<JsonFault> foreign_json_fault(std::string_view json) {
   if (const std::size_t nul = json.find('\0'); nul != std::string_view::npos)
-    return JsonFault{nul + 1, "a NUL byte, which no JSON has"};
+    return JsonFault{nul + 1, "a NUL byte, which no JSON has; remove it"};
   if (nests_too_deep(json)) return JsonFault{1, fmt::format("nested deeper than {} values", kMaxNesting)};
   return std::nullopt;
 }

@@ -30,7 +30,7 @@ TEST(ForeignTextTest, SaysWhatIsWrongOfJsonAndWhere) {
   const auto nul = foreign_json_fault(std::string("{}") + '\0' + nested(kMaxNesting + 1));
   ASSERT_TRUE(nul);
   EXPECT_EQ(nul->byte, 3u);
-  EXPECT_EQ(nul->what, "a NUL byte, which no JSON has");
+  EXPECT_EQ(nul->what, "a NUL byte, which no JSON has; remove it");
   const auto deep = foreign_json_fault(nested(kMaxNesting + 1));
   ASSERT_TRUE(deep);
   EXPECT_EQ(deep->byte, 1u);

@@ -130,7 +130,8 @@ TEST(JsonLines, TellFaultsWithTheirLines) {
   EXPECT_EQ(fault("{\"title\": \"\", \"z\": " + std::string(40, '[') + std::string(40, ']') + "}"),
             "t:2:1: nested deeper than 32 values");
   const std::string object = "{\"title\": \"x\", \"tags\": []}";
-  EXPECT_EQ(fault(object + std::string(1, '\0') + object), "t:2:27: a NUL byte, which no JSON has");
+  EXPECT_EQ(fault(object + std::string(1, '\0') + object),
+            "t:2:27: a NUL byte, which no JSON has; remove it");
 }
 
 TEST(Tables, AreFoundByTheirColumns) {
